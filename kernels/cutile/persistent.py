@@ -90,7 +90,7 @@ def ragged_matmul(
         before += tiles
 
 
-def _persistent(
+def persistent_problem(
     element: str,
     sizes: tuple[int, int, int],
     tiles: tuple[int, int, int],
@@ -150,8 +150,8 @@ def _ragged(
 
 
 PROBLEMS: Sequence[Problem] = (
-    _persistent("f16", (300, 200, 100), (64, 64, 32), 4),
-    _persistent("bf16", (260, 300, 136), (128, 128, 64), 2),
+    persistent_problem("f16", (300, 200, 100), (64, 64, 32), 4),
+    persistent_problem("bf16", (260, 300, 136), (128, 128, 64), 2),
     _ragged("f16", (2, 0, 1), (72, 96), 2),
     _until((200, 136, 104), (64, 64, 32), 3),
 )

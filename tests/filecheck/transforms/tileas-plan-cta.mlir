@@ -56,6 +56,56 @@ func.func @columns(%a: memref<128x64xf16>, %b: memref<64x256xf16>, %c: memref<12
 
 // -----
 
+// The tensor core of sm_100a multiplies 256 rows of two CTAs together: each needs half of B. The
+// product was of mma.sync, for 256 rows are too many for one CTA.
+
+// CHECK-LABEL: @pair
+// CHECK:       nv_tileas.tiled_load {{.*}} -> tensor<128x64xf16>
+// CHECK:       nv_tileas.tiled_load {{.*}} -> tensor<64x256xf16>
+// CHECK:       nv_tileas.dot {{.*}} {atom = #nv_tileas<atom tcgen05_f16_f16_f32<cta_group = 2>>} : {{.*}} -> tensor<128x256xf32>
+builtin.module attributes {nv_tileas.target = "sm_100a"} {
+  func.func @pair(%a: memref<256x64xf16>, %b: memref<64x256xf16>, %c: memref<256x256xf32>) attributes {
+      nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+    %none = nv_tileas.create_none : !nv_tileaa.mem_token
+    %zero = arith.constant 0 : index
+    %va = nv_tileas.view %a : memref<256x64xf16> -> !nv_tileas.tiled_view<256x64xf16, gmem>
+    %vb = nv_tileas.view %b : memref<64x256xf16> -> !nv_tileas.tiled_view<64x256xf16, gmem>
+    %vc = nv_tileas.view %c : memref<256x256xf32> -> !nv_tileas.tiled_view<256x256xf32, gmem>
+    %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256x64xf16, gmem> -> tensor<256x64xf16>, !nv_tileaa.mem_token
+    %y, %t1 = nv_tileas.tiled_load %vb[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x256xf16, gmem> -> tensor<64x256xf16>, !nv_tileaa.mem_token
+    %sum = arith.constant dense<0.0> : tensor<256x256xf32>
+    %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<256x64xf16>, tensor<64x256xf16>, tensor<256x256xf32> -> tensor<256x256xf32>
+    %t2 = nv_tileas.tiled_store %p, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256x256xf32>, !nv_tileas.tiled_view<256x256xf32, gmem> -> !nv_tileaa.mem_token
+    func.return
+  }
+}
+
+// -----
+
+// 128 rows are half as many as an instruction of two CTAs has: each CTA has columns, and says why it
+// multiplies alone.
+
+// CHECK-LABEL: @alone
+// CHECK:       nv_tileas.dot {{.*}} {nv_tileas.not_paired = "its CTAs divide its columns, or neither rows nor columns", atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<128x128xf32>
+builtin.module attributes {nv_tileas.target = "sm_100a"} {
+  func.func @alone(%a: memref<128x64xf16>, %b: memref<64x256xf16>, %c: memref<128x256xf32>) attributes {
+      nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
+    %none = nv_tileas.create_none : !nv_tileaa.mem_token
+    %zero = arith.constant 0 : index
+    %va = nv_tileas.view %a : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+    %vb = nv_tileas.view %b : memref<64x256xf16> -> !nv_tileas.tiled_view<64x256xf16, gmem>
+    %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+    %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+    %y, %t1 = nv_tileas.tiled_load %vb[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x256xf16, gmem> -> tensor<64x256xf16>, !nv_tileaa.mem_token
+    %sum = arith.constant dense<0.0> : tensor<128x256xf32>
+    %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32> -> tensor<128x256xf32>
+    %t2 = nv_tileas.tiled_store %p, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
+    func.return
+  }
+}
+
+// -----
+
 // A tile that `scf.while` carries, and passes on to what follows, is divided with the others.
 
 // CHECK-LABEL: @until

@@ -100,7 +100,7 @@ REFUSED: Mapping[str, tuple[Gemm, Edit | None, str]] = {
             replacing("#load_b = #nv_tileas<atom tma_load_2d<box = [64, 64],",
                       "#load_b = #nv_tileas<atom tma_load_2d<box = [64, 32],"),
         ),
-        "loads 32 rows of B, of which there are 128",
+        "loads 32x64 of B for products of two blocks; each loads 64x64 of 128x64",
     ),
     "threads read B": (
         PAIR,

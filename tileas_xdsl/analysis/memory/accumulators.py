@@ -32,12 +32,10 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
-
-PAIR = 2
-"""Blocks that multiply together, or one alone."""
+from tileas_xdsl.target.mma.matrix_units import PAIR
 
 CONSTANTS = (ConstantOp, tensor.SplatOp)
 """What gives tiles that are nowhere yet."""
@@ -87,6 +85,16 @@ def is_of_two_blocks(op: Operation) -> bool:
         return op.ctas == PAIR
     atom = atom_of(op.atom) if isinstance(op, MatrixProduct) else None
     return isinstance(atom, MmaAtom) and atom.cta_group == PAIR
+
+
+def is_divided_b(tile: SSAValue) -> bool:
+    """Whether products of two CTAs read a tile as B, of which each CTA then needs half."""
+    return any(
+        is_divided_b(op.result)
+        if isinstance(op := use.operation, ConvertLayoutOp | ViewOp)
+        else use.index == 1 and is_of_two_blocks(op)
+        for use in tile.uses
+    )
 
 
 def in_tensor_memory(type_: Attribute) -> bool:

@@ -29,6 +29,7 @@ from tileas_xdsl.transforms.pipelining.tileas_pipeline_loads import (
     NOT_PIPELINED,
     TileasPipelineLoads,
 )
+from tileas_xdsl.transforms.plan_cta.cta_pairs import NOT_PAIRED
 
 RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_BY_TMA: ("TMA", TileasChooseTma.name),
@@ -39,6 +40,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
     NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),
+    NOT_PAIRED: ("products of two CTAs", TileasPlanCta.name),
 }
 """By attribute: what was not done, and the pass that says why."""
 

@@ -18,6 +18,7 @@ from xdsl.dialects import tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blocks
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
@@ -33,7 +34,7 @@ from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperat
 from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, PAIR
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 
 HALF = 0.5
@@ -84,8 +85,9 @@ def busy_cycles(
 
 
 def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
-    """One thread issues a copy; all replicas share what it brings."""
-    size = sum(tile_bytes(op.results[0].type) for op in node.operations)
+    """One thread issues a copy; all replicas share what it loads, and two CTAs of MMAs B."""
+    tiles = [op.results[0] for op in node.operations]
+    size = sum(tile_bytes(v.type) // (PAIR if is_divided_b(v) else 1) for v in tiles)
     latency = latencies.tma(size) + latencies.wake
     return UnitDemand({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
 
@@ -128,8 +130,9 @@ def _dot(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDeman
         return UnitDemand(
             {Unit.TENSOR_CORE: compute, Unit.ISSUE: compute // 4}, compute, compute, compute
         )
-    count = _instructions(rows, k, unit.rows[0], unit.depths.get(element, k))
-    operands = _shared_bytes(op, rows, n, k, unit.rows[0])
+    height = max((h for h in unit.rows if h <= rows), default=unit.rows[0])
+    count = _instructions(rows, k, height, unit.depths.get(element, k))
+    operands = _shared_bytes(op, rows, n, k, height)
     shared = ceil_div(operands, latencies.shared_rate)
     busy = max(compute, shared)
     issue = ISSUE_OF_PRODUCT * count
@@ -156,10 +159,13 @@ def _instructions(rows: int, k: int, height: int, depth: int) -> int:
 
 
 def _shared_bytes(op: DotOp | BlockScaledMmaOp, rows: int, n: int, k: int, height: int) -> int:
-    """Bytes of operands that all instructions read: B once for each row of instructions."""
-    bits = bits_of(_element(op.a))
+    """Bytes of operands that all instructions read: B once for each row of instructions.
+
+    Each of two CTAs that multiply together reads half of it, for both.
+    """
+    bits, ctas = bits_of(_element(op.a)), PAIR if is_of_two_blocks(op) else 1
     of_a = rows * k * bits // 8 if _is_on_chip(op.a) else 0
-    return of_a + n * k * bits // 8 * max(1, rows // height)
+    return of_a + n * k * bits // (8 * ctas) * max(1, rows // height)
 
 
 def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:

@@ -22,6 +22,10 @@ MAX_COLUMNS = 256
 COLUMN_STEP = 8
 """N of an instruction that reads shared memory is a multiple of this, up to `MAX_COLUMNS`."""
 
+PAIR, PAIR_COLUMN_STEP = 2, 16
+"""CTAs that multiply together, and what N of their instructions is a multiple of (PTX ISA,
+tcgen05.mma shapes)."""
+
 I8_COLUMN_STEP, LAST_ODD_I8_COLUMNS = 16, 24
 """Above 24, N on bytes is a multiple of 16 (PTX ISA, wgmma.mma_async and tcgen05.mma)."""
 
@@ -40,6 +44,8 @@ class MatrixUnit:
     accumulates_in_tensor_memory: bool = False
     rows: tuple[int, ...] = ()
     """M of one instruction."""
+    pair_rows: tuple[int, ...] = ()
+    """M of one instruction of two CTAs, each of which has half of the rows (`cta_group::2`)."""
     repeats_rows: bool = False
     """Whether warpgroups share tiles of any multiple of `rows`; else one is an instruction high."""
     columns: int = COLUMN_STEP
@@ -69,6 +75,12 @@ class MatrixUnit:
         step = max(self.columns, I8_COLUMN_STEP if is_wide_i8 else 0)
         return self.takes_extents(m, n, warpgroups) and n % step == 0 and k % depth == 0
 
+    def takes_of_pair(self, elements: Sequence[str], m: int, n: int, k: int) -> bool:
+        """Whether two CTAs multiply tiles together of which each has half of the `m` rows."""
+        if m not in self.pair_rows or n % PAIR_COLUMN_STEP:
+            return False
+        return self.takes(elements, m // PAIR, n, k, 0)
+
 
 WGMMA = MatrixUnit(
     "wgmma",
@@ -88,6 +100,7 @@ TCGEN05 = MatrixUnit(
     reads_shared_memory=True,
     accumulates_in_tensor_memory=True,
     rows=(64, 128),
+    pair_rows=(256,),
     columns=16,
     depths=_DEPTHS,
     layout_types={"none": 0, "128B_BASE32B": 1, "128B": 2, "64B": 4, "32B": 6},

@@ -1,40 +1,129 @@
-"""Checks of the operands of two-CTA MMAs (`cta_group::2`), each of which is split over a CTA pair.
+"""Which MMAs two CTAs of a cluster can issue together (`cta_group::2`), and why others cannot.
 
-Each CTA has its rows of A and half of the rows of shared memory that B occupies; any other reader
-of such a stage would miss the half of the peer CTA.
+`tcgen05.mma.cta_group::2` computes 256 rows with one instruction: each CTA of a pair has its 128
+rows of A and its half of the columns of B in shared memory (PTX ISA, tcgen05.mma).  A program asks
+for that by how it loads: in each CTA A is loaded for itself, and half of B is multicast to both:
+
+    CTA 0: load A0;  load B[:, 0:64] multicast to 0, 1      as a pair: CTA 0 keeps A0, B[:, 0:64]
+    CTA 1: load A1;  load B[:, 64:128] multicast to 0, 1               CTA 1 keeps A1, B[:, 64:128]
+
+The pair then needs no multicast, and half the shared memory for B.  Any other reader of such a
+stage would miss the half of the peer CTA.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 
 from xdsl.ir import BlockArgument, SSAValue
 
+from tileas_xdsl.analysis.values.cluster_values import runs_uniformly
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, tile_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, TmaLoadBase
+from tileas_xdsl.target.mma.matrix_units import PAIR, PAIR_COLUMN_STEP
 from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.threads.pipeline.stage_consumers import columns_axis, users_of
 
 
-def check_pair(plan: KernelPlan, op: AsyncDotOp | DotOp, rows: int, *, is_mn_major: bool) -> None:
+def check_pair(plan: KernelPlan, op: AsyncDotOp | DotOp) -> None:
     """Raise a located error where a CTA pair cannot compute such a product together."""
-    if not plan.is_of_pair:
-        return
+    if plan.is_of_pair and (problem := _operand_problem(plan, op)) is not None:
+        raise op_error(op, problem)
+
+
+def pair_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
+    """Return why two CTAs cannot issue an MMA together: a predicate of the MMA; None if they can.
+
+    The loads of its operands are as in the program: B by multicast of halves.
+    """
+    if prod(plan.facts.cluster) != PAIR:
+        return f"of two blocks is in clusters of two, not of {prod(plan.facts.cluster)}"
+    if (problem := _operand_problem(plan, op)) is not None:
+        return problem
+    if not runs_uniformly(op, plan.facts.cluster):
+        return "of two blocks runs equally often in both, which these may not"
+    a, b = stage_tile(op.a), whole_stage_tile(op.b)
+    assert a is not None
+    assert b is not None
+    return _load_problem(a, b, columns_axis(op.b))
+
+
+def _operand_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
+    """Return why the operands of an MMA cannot be divided over two CTAs; None if they can."""
+    c = tile_of(op.c.type)
+    rows, columns = (0, 0) if c is None else c.get_shape()[-2:]
     if rows != LANES:
-        raise op_error(op, f"of two blocks has {LANES} rows in each, not {rows}")
-    if is_mn_major:
-        raise op_error(op, "of two blocks takes B as N x K, of which each has half of the rows")
-    for tile in (stage_tile(op.a), whole_stage_tile(op.b)):
+        return f"of two blocks has {LANES} rows in each, not {rows}"
+    if columns % PAIR_COLUMN_STEP:
+        return f"of two blocks has columns in steps of {PAIR_COLUMN_STEP}, not {columns}"
+    tiles = stage_tile(op.a), whole_stage_tile(op.b)
+    for tile in tiles:
         if tile is None:
-            raise op_error(op, "of two blocks reads stages, A or some of its rows and all of B")
-        readers = (r for one in pipelines_of_tile(tile) for r in plan.readers(one).values())
-        if any(reader.by_threads for reader in readers):
-            raise op_error(op, "of two blocks shares its stages with threads, which lack half of B")
+            return "of two blocks reads stages, A or some of its rows and all of B"
+        for pipeline in pipelines_of_tile(tile):
+            # Neither CTA of a pair has all of B.
+            if any(reader.by_threads for reader in plan.readers(pipeline).values()):
+                return "of two blocks shares its stages with threads, which lack half of B"
+    return None
+
+
+def _load_problem(a: BlockArgument, b: BlockArgument, axis: int) -> str | None:
+    """Return why stages of A are not filled by each CTA for itself, those of B by halves."""
+    of_a, of_b = list(_fills(a)), list(_fills(b))
+    if not of_a or not of_b or _are_filled_by_threads(a) or _are_filled_by_threads(b):
+        return "of two blocks reads what TMA loads, not threads"
+    # An MMA of a pair reads its rows of A from the own CTA and B from both: each CTA loads all of
+    # its own A and half of B.
+    if any(number_of(load.num_multicast) not in (None, 1) for load, _ in of_a):
+        return "of two blocks has rows of A in each, which are the same here"
+    if not all(_is_half(load, tile, axis) for load, tile in of_b):
+        return "of two blocks shares B, of which each loads half of the columns by multicast"
+    return None
+
+
+def _are_filled_by_threads(tile: BlockArgument) -> bool:
+    return any(
+        isinstance(op, CopyOp) for stage in _producers_of(tile) for op in stage.regions[0].walk()
+    )
+
+
+def _producers_of(tile: BlockArgument) -> Iterator[StageOp]:
+    """Yield the operations that fill the stages of a tile."""
+    for pipeline in pipelines_of_tile(tile):
+        for user in users_of(pipeline):
+            if "consumer_idx" not in user.properties and user.regions:
+                yield user
+
+
+def _fills(tile: BlockArgument) -> Iterator[tuple[TmaLoadBase, SSAValue]]:
+    """Yield the loads into a tile of the stages, each with the block argument that it fills."""
+    for stage in _producers_of(tile):
+        filled = stage.regions[0].block.args[tile.index]
+        for op in stage.regions[0].walk():
+            if isinstance(op, TmaLoadBase) and stage_tile(op.operands[1]) is filled:
+                yield op, filled
+
+
+def _is_half(load: TmaLoadBase, tile: SSAValue, axis: int) -> bool:
+    """Whether a load multicasts half of a tile, along one dimension, to both CTAs of a pair."""
+    cut, whole = load.operands[1].owner, tile_of(tile.type)
+    if not isinstance(load, AsyncTiledTmaLoadOp) or not isinstance(cut, ExtractSliceOp):
+        return False
+    if whole is None or cut.source is not tile or number_of(load.num_multicast) != PAIR:
+        return False
+    half = list(whole.get_shape())
+    half[axis] //= PAIR
+    return list(cut.static_sizes.get_values()) == half
 
 
 def stage_tile(operand: SSAValue) -> BlockArgument | None:

@@ -50,7 +50,7 @@ def issue(e: ThreadBuilder, op: Product) -> TmemTile:
     a_major, b_major = major_of(op.a.type, of_b=False), major_of(op.b.type, of_b=True)
     left = a.layout.canonical(op, rows, depth, e.plan.target, major=a_major)
     blocks = blocks_of(e)
-    check_pair(e.plan, op, rows, is_mn_major=b_major == "mn")
+    check_pair(e.plan, op)
     right = b.layout.canonical(op, columns // blocks, depth, e.plan.target, major=b_major)
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
     destination, steps = address(e, accumulator), depth * a.layout.bits // INSTRUCTION_K_BITS

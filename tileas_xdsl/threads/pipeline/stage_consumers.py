@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import outflows
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, outflows, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,55 @@ def is_read_by_threads(tile: SSAValue) -> bool:
     return False
 
 
-def products_of(tile: SSAValue) -> Iterator[Operation]:
-    """The products into tensor memory that read a tile or a slice of it."""
+def uses_by_products(tile: SSAValue) -> Iterator[Use]:
+    """Yield how products into tensor memory use a tile or a slice of it: 0 as A, 1 as B."""
     for use in tile.uses:
         if is_tensor_product(use.operation):
-            yield use.operation
+            yield use
         elif isinstance(use.operation, ExtractSliceOp | ViewOp):
             for part in use.operation.results:
-                yield from products_of(part)
+                yield from uses_by_products(part)
+
+
+def products_of(tile: SSAValue) -> Iterator[Operation]:
+    """The products into tensor memory that read a tile or a slice of it."""
+    return (use.operation for use in uses_by_products(tile))
+
+
+def halved_axis(tile: SSAValue) -> int | None:
+    """Return the dimension along which each CTA of a pair has half of a tile of a stage.
+
+    It is that of the columns of B, which MMAs of two CTAs read; None where each has all of it.
+    """
+    for use in uses_by_products(tile):
+        product = use.operation
+        if use.index == 1 and is_of_two_blocks(product):
+            return columns_axis(product.operands[1])
+    return None
+
+
+def axis_of_halves(destination: SSAValue) -> int | None:
+    """Return along which dimension each CTA has half of the tile of a stage that a load fills."""
+    owner = destination.owner
+    tile = owner.source if isinstance(owner, ExtractSliceOp) else destination
+    if not isinstance(tile, BlockArgument):
+        return None
+    stage = tile.owner.parent_op()
+    pipelines = pipelines_of(stage.operands[0]) if isinstance(stage, StageOp) else ()
+    if isinstance(pipelines, TokenFault):
+        return None
+    axes = (
+        halved_axis(user.regions[0].block.args[tile.index])
+        for pipeline in pipelines
+        for user in users_of(pipeline)
+        if "consumer_idx" in user.properties and user.regions
+    )
+    return next((axis for axis in axes if axis is not None), None)
+
+
+def columns_axis(b: SSAValue) -> int:
+    """Return along which dimension of B, as it is stored, the columns of a product are."""
+    return -2 if is_transposed(b.type) else -1
 
 
 Readers = Mapping[int, StageReader]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -12,10 +13,11 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.lowered_values import StagedTile
-from tileas_xdsl.threads.pipeline.stage_consumers import users_of
+from tileas_xdsl.threads.pipeline.stage_consumers import halved_axis, is_read_by_threads, users_of
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
-from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT, SharedLayout
 
 
 def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
@@ -23,6 +25,7 @@ def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
     users = users_of(op)
     if not users:
         raise op_error(op, "has no operation that fills or reads a stage")
+    readers = [user for user in users if "consumer_idx" in user.properties]
     tiles: list[StagedTile] = []
     offset = 0
     for k, type_ in enumerate(stage_types(users[0])):
@@ -30,9 +33,24 @@ def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
         if shape is None or element is None or len(shape) < 2:
             raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
         layout = layout_of_buffer(op, type_, _seen_as(users, k))
+        layout = _held_layout(op, layout, _seen_as(readers, k))
         tiles.append(StagedTile(offset, layout, element))
         offset += align_up(layout.bytes, ALIGNMENT)
     return tiles, offset
+
+
+def _held_layout(
+    op: CreatePipelineOp, whole: SharedLayout, read: Sequence[SSAValue]
+) -> SharedLayout:
+    """Return the layout of what a CTA has of a tile: half of it, where the peer has the other."""
+    axis = next((axis for tile in read if (axis := halved_axis(tile)) is not None), None)
+    if axis is None or any(map(is_read_by_threads, read)):  # Reported at the product.
+        return whole
+    shape = list(whole.shape)
+    shape[axis] //= PAIR
+    if shape[-1] % whole.panel or shape[axis] * PAIR != whole.shape[axis]:
+        raise op_error(op, f"has no half for each of two blocks of {whole.describe()}")
+    return replace(whole, shape=tuple(shape))
 
 
 def _seen_as(users: Sequence[StageOp], position: int) -> list[SSAValue]:

@@ -11,21 +11,18 @@ For products of two CTAs each CTA loads its rows of A, and its half of B.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import PAIR, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import ClusterRankOp, PairTmaLoadOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
+from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -36,7 +33,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.lowered_values import Descriptor, SharedTile, SliceRows
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.pipeline.stage_consumers import users_of
+from tileas_xdsl.threads.pipeline.stage_consumers import axis_of_halves
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.slice_coordinates import in_slices
 
@@ -47,10 +44,12 @@ def panels(
     coordinates: Sequence[SSAValue],
     offsets: Sequence[SSAValue] = (),
     rows: SliceRows | None = None,
+    shifts: Mapping[int, SSAValue] = MappingProxyType({}),
 ) -> list[tuple[SSAValue, list[SSAValue]]]:
     """For each panel its pointer and its coordinates, innermost first; they count elements.
 
-    Offsets in elements, if any, are added to the coordinates of the program, which count tiles.
+    Offsets in elements, if any, are added to the coordinates of the program, which count tiles;
+    so are `shifts` by dimension, which the program does not know of.
     Those of slices of an array are followed by the coordinates that say where a slice ends.
     """
     layout, shape = tile.layout, tile.shape
@@ -58,6 +57,7 @@ def panels(
     if offsets:
         starts = [add(e, n, e.scalar(more)) for n, more in zip(starts, offsets, strict=True)]
     starts, beyond = [cast_index(e, start, i32) for start in starts], ()
+    starts = [add(e, n, shifts[k]) if k in shifts else n for k, n in enumerate(starts)]
     if rows is not None:
         starts, beyond = in_slices(e, starts, rows)
     outer = [*reversed(starts[:-1]), *beyond]
@@ -81,55 +81,41 @@ def load_for_pair(
 ) -> None:
     """What this block needs for products of two: its tile, or its half of one that both have.
 
-    Halves are loaded by multicast in the program, each by one block; here each keeps its own.
+    Halves are loaded by multicast in the program, each by one block; here each keeps its own, which
+    is all that its stage has of the tile.
     """
-    cut, shift = op.destination.owner, None
-    is_half = isinstance(cut, ExtractSliceOp)
-    if is_half != (number_of(op.num_multicast) == PAIR) or is_half != _is_b(op.destination):
+    cut = op.destination.owner
+    is_half, axis = isinstance(cut, ExtractSliceOp), axis_of_halves(op.destination)
+    if is_half != (number_of(op.num_multicast) == PAIR) or is_half != (axis is not None):
         raise op_error(op, "for products of two blocks loads A, or half of B by multicast to both")
-    if isinstance(cut, ExtractSliceOp):
-        whole = shared_tile(e, cut.source)
-        if PAIR * tile.height != whole.height:
-            raise op_error(op, f"loads {tile.height} rows of B, of which there are {whole.height}")
-        tile = replace(whole, rows=tile.height)
-        first_row = multiply(e, e.insert(ClusterRankOp()).result, tile.height)
-        offsets = cut.static_offsets.get_values()
-        first = (
-            cast_index(e, e.scalar(cut.offsets[0]), i32)
-            if offsets[0] == DYNAMIC_INDEX
-            else i32_constant(e, offsets[0])
+    shifts: dict[int, SSAValue] = {}
+    if isinstance(cut, ExtractSliceOp) and axis is not None:
+        _check_half(op, cut, axis)
+        axis %= len(op.coords)
+        shifts[axis] = _shift(e, cut, axis)
+        tile = shared_tile(e, cut.source)
+    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows, shifts):
+        e.insert(PairTmaLoadOp(descriptor.argument, pointer, barrier, coordinates, elected))
+
+
+def _check_half(op: AsyncTiledTmaLoadOp, cut: ExtractSliceOp, axis: int) -> None:
+    """Check that a slice is half of B along its columns, and all of it along K."""
+    whole, sizes = list(cut.source.type.get_shape()), list(cut.static_sizes.get_values())
+    half = [*whole]
+    half[axis] //= PAIR
+    if sizes != half:
+        part, wanted, all_of_b = ("x".join(map(str, extents)) for extents in (sizes, half, whole))
+        raise op_error(
+            op, f"loads {part} of B for products of two blocks; each loads {wanted} of {all_of_b}"
         )
-        shift = subtract(e, first_row, first)
-    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows):
-        moved = coordinates
-        if shift is not None:
-            moved = [*coordinates[:-1], add(e, coordinates[-1], shift)]
-        e.insert(PairTmaLoadOp(descriptor.argument, pointer, barrier, moved, elected))
 
 
-def _is_b(destination: SSAValue) -> bool:
-    """Whether a tile of a stage, or a slice of one, is B of the products that read the stage."""
-    owner = destination.owner
-    tile = owner.source if isinstance(owner, ExtractSliceOp) else destination
-    if not isinstance(tile, BlockArgument):
-        return False
-    stage = tile.owner.parent_op()
-    pipelines = pipelines_of(stage.operands[0]) if isinstance(stage, StageOp) else ()
-    if isinstance(pipelines, TokenFault):
-        return False
-    return any(
-        _multiplies_as_b(user.regions[0].block.args[tile.index])
-        for pipeline in pipelines
-        for user in users_of(pipeline)
-        if "consumer_idx" in user.properties and user.regions
-    )
-
-
-def _multiplies_as_b(tile: SSAValue) -> bool:
-    return any(
-        use.index == 1
-        if is_tensor_product(use.operation)
-        else isinstance(use.operation, ExtractSliceOp | ViewOp)
-        and any(map(_multiplies_as_b, use.operation.results))
-        for use in tile.uses
-    )
+def _shift(e: ThreadBuilder, cut: ExtractSliceOp, axis: int) -> SSAValue:
+    """Return the elements from the half that this block loads to that which it keeps."""
+    own = multiply(e, e.insert(ClusterRankOp()).result, cut.static_sizes.get_values()[axis])
+    offsets = cut.static_offsets.get_values()
+    if offsets[axis] != DYNAMIC_INDEX:
+        return subtract(e, own, i32_constant(e, offsets[axis]))
+    dynamic = [k for k, offset in enumerate(offsets) if offset == DYNAMIC_INDEX]
+    first = cut.offsets[dynamic.index(axis)]
+    return subtract(e, own, cast_index(e, e.scalar(first), i32))

@@ -20,7 +20,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import PAIR, TmemAccumulator, TmemAccumulators
+from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator, TmemAccumulators
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (

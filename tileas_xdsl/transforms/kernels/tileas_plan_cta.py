@@ -23,9 +23,11 @@ from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.chunk_tiles.plan import most_warps
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
+from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_products, pair_problem
 from tileas_xdsl.transforms.plan_cta.division import division_of
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants, take_part
 
@@ -46,6 +48,8 @@ class TileasPlanCta(ModulePass):
     A kernel that cannot be divided stays as it is, with a remark that says why.
 
     Products that the matrix unit takes now that they have fewer rows or columns are made by it.
+    Those whose rows two CTAs divide, as many as an instruction of both has, get an atom of two
+    (`cta_group = 2`); all others of tensor memory say why not (`nv_tileas.not_paired`).
 
     Analysis, then rewrite: dimensions that go together are found for the whole kernel.
     """
@@ -55,18 +59,18 @@ class TileasPlanCta(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
         for kernel in op.ops:
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration and _divide(kernel):
-                use_unit(kernel, target)
+            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
+                _divide(kernel, target)
 
 
-def _divide(kernel: func.FuncOp) -> bool:
-    """Divide a kernel among the CTAs that it asks for; False where it asks for one, or cannot."""
+def _divide(kernel: func.FuncOp, target: Target) -> None:
+    """Divide a kernel among the CTAs that it asks for, if it asks for several and can be."""
     spec = kernel.attributes.get(KERNEL_SPEC)
     count = number_of(kernel.attributes.get(CTAS_HINT)) or 1
     if count == 1 or not isinstance(spec, KernelSpecAttr) or spec.data.tile_block_ctas > 1:
-        return False
+        return
     separate_constants(kernel)
-    tiles = division_of(kernel, count)
+    tiles = division_of(kernel, count, target)
     if isinstance(tiles, str):
         text = (
             f"num_cta_in_cga = {count} (num_ctas of cuTile) has no effect: each tile block runs as "
@@ -74,13 +78,15 @@ def _divide(kernel: func.FuncOp) -> bool:
         )
         emit_remark(kernel, text, prefix=False)
         kernel.attributes[NOT_DIVIDED] = StringAttr(tiles)
-        return False
+        return
+    problem = pair_problem(kernel, tiles, count, target)
     _count_tile_blocks(kernel, count)
     take_part(list(kernel.body.walk()), tiles, count, part_of_cta(kernel, count))
     warps = min(spec.data.num_warps, most_warps(tiles, 1))
     changed = replace(spec.data, num_warps=warps, tile_block_ctas=count)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(changed)
-    return True
+    use_unit(kernel, target)
+    mark_products(kernel, problem)
 
 
 def _count_tile_blocks(kernel: func.FuncOp, count: int) -> None:

@@ -4,6 +4,9 @@ tiled_tma_load %desc, %s[%k, %j]           // 64x256, by each of two CTAs that s
     ->
 %rows = extract_slice %s[32 * %part, 0][32, 256]
 tiled_tma_load %half, %rows[2 * %k + %part, %j] {num_multicast = 2}      // box of 32 rows
+
+B of a product that two CTAs make together (`cta_group = 2`) is divided along its columns: each CTA
+keeps the half that it loads, from which the tensor core reads it for both.
 """
 
 from __future__ import annotations
@@ -32,8 +35,15 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp
-from tileas_xdsl.transforms.assign_layouts.writing.operations import layout_of_rows
+from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.threads.pipeline.stage_consumers import axis_of_halves
+from tileas_xdsl.transforms.assign_layouts.writing.operations import (
+    layout_of_panels,
+    layout_of_rows,
+)
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
+from tileas_xdsl.transforms.plan_cta.cta_pairs import keep_possible_pairs
 
 ROWS = 8
 """Rows after which swizzles of shared memory repeat (PTX ISA, matrix descriptors)."""
@@ -52,8 +62,10 @@ class TileasMulticastLoads(ModulePass):
     In kernels whose tile blocks are computed by several CTAs (`tileas-plan-cta`), a bulk load into
     a stage of a pipeline that every CTA does with equal coordinates, in equal rounds, is divided:
     each CTA loads its share of the rows, and TMA writes it to the stages of all.  The CTAs become
-    a cluster.  Loads that may differ, or whose rows cannot be divided, stay as they are; a kernel
-    without any to share gets no cluster, for its CTAs need not run at the same time.
+    a cluster.  B of products of two CTAs (`cta_group = 2`) is divided along its columns; where
+    such products cannot be, with the loads that there are, all are of one CTA, and say why
+    (`nv_tileas.not_paired`).  Loads that may differ, or whose rows cannot be divided, stay as they
+    are; a kernel without any to share gets no cluster, for its CTAs need not run at the same time.
 
     Analysis, then rewrite: all loads of a kernel are looked at before one changes.
     """
@@ -63,25 +75,31 @@ class TileasMulticastLoads(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.ops:
             if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                _share_loads(kernel)
+                facts = KernelFacts(kernel)
+                if facts.spec.tile_block_ctas > 1 and facts.cluster == (1, 1, 1):
+                    _share_loads(kernel, facts)
+                    keep_possible_pairs(kernel, module_target(op))
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """A load that CTAs share, its descriptor, and how many rows each of them loads."""
+    """A load that CTAs share, its descriptor, and which part each of them loads."""
 
     load: AsyncTiledTmaLoadOp
     descriptor: MakeTiledTmaDescOp
-    rows: int
+    axis: int
+    """The dimension of the tile that is divided: -2 or -1."""
     part: TensorType[Attribute]
-    """The type of the rows of each CTA, in the stage."""
+    """The type of the part of each CTA, in the stage."""
+
+    @property
+    def extent(self) -> int:
+        """Rows or columns of a part."""
+        return self.part.get_shape()[self.axis]
 
 
-def _share_loads(kernel: func.FuncOp) -> None:
-    facts = KernelFacts(kernel)
+def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
     count = facts.spec.tile_block_ctas
-    if count == 1 or facts.cluster != (1, 1, 1):
-        return
     loads = [
         op
         for op in kernel.walk()
@@ -100,7 +118,7 @@ def _share_loads(kernel: func.FuncOp) -> None:
     made: dict[MakeTiledTmaDescOp, MakeTiledTmaDescOp] = {}
     for one in shared:
         if one.descriptor not in made:
-            made[one.descriptor] = _descriptor_of_rows(one, count, index + len(made))
+            made[one.descriptor] = _descriptor_of_part(one, count, index + len(made))
         _divide(one, made[one.descriptor], part, count)
     for descriptor in made:
         if not any(descriptor.result.uses):
@@ -126,42 +144,56 @@ def _shared(load: AsyncTiledTmaLoadOp, count: int) -> _Shared | str:
         return "CTAs load other tiles each"
     if not runs_uniformly(load, extents):
         return "CTAs may not load equally often"
-    return _in_rows(load, descriptor, count)
+    return _in_parts(load, descriptor, count)
 
 
-def _in_rows(
+def _in_parts(
     load: AsyncTiledTmaLoadOp, descriptor: MakeTiledTmaDescOp, count: int
 ) -> _Shared | str:
-    """Divide the rows of the tile, where each part begins as a whole tile does."""
+    """Divide the tile, where each part begins as a whole one does: its rows, or columns of B."""
     tile, atom = as_tile(load.destination.type), load.atom.data
-    box = descriptor.box_extents
     if tile is None or not isinstance(tile.encoding, SharedEncoding):
         return "its tile has no layout in shared memory yet"
     shape = tile.get_shape()
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled" or atom.box or len(shape) < 2:
         return "its boxes have no rows"
-    rows = shape[-2] // count
-    row_bytes = (box[0] or 0) * bits_of(tile.element_type) // 8
-    if shape[-2] % count or rows % ROWS or box[1] != shape[-2] or rows * row_bytes % ALIGNMENT:
-        return f"its {shape[-2]} rows do not divide in {count} parts that begin as swizzles do"
-    starts, sizes = _slice_of_rows(shape, rows)
-    layout = layout_of_rows(tile.encoding.data, starts, sizes)
-    if layout is None:
-        return "its tile has more than rows and columns"
-    part = TensorType(tile.element_type, sizes, SharedEncoding(layout))
-    return _Shared(load, descriptor, rows, part)
+    columns, rows = descriptor.box_extents[:2]
+    row_bytes = (columns or 0) * bits_of(tile.element_type) // 8
+    # Products of two CTAs read halves of the columns of B; without these they are of one CTA.
+    axes = (axis_of_halves(load.destination) or -2, -2)
+    for axis in axes if rows == shape[-2] else ():
+        part = _part(tile, tile.encoding.data, axis, count)
+        if part is not None and part.get_shape()[-2] * row_bytes % ALIGNMENT == 0:
+            return _Shared(load, descriptor, axis, part)
+    return f"its {shape[-2]} rows do not divide in {count} parts that begin as swizzles do"
 
 
-def _slice_of_rows(shape: Sequence[int], rows: int) -> tuple[Sequence[int], Sequence[int]]:
-    """The offsets and sizes of a slice of some rows of a tile, beginning anywhere."""
-    units = (0,) * (len(shape) - 2)
-    return (*units, DYNAMIC_INDEX, 0), (*shape[:-2], rows, shape[-1])
+def _part(
+    tile: TensorType[Attribute], layout: MemoryLayout, axis: int, count: int
+) -> TensorType[Attribute] | None:
+    """Return the type of one part of a tile; None where it does not begin as the tile does."""
+    shape, sizes = tile.get_shape(), [*tile.get_shape()]
+    sizes[axis] //= count
+    if shape[axis] % count or sizes[-2] % ROWS:
+        return None
+    if axis == -1:
+        found = layout_of_panels(layout, sizes[-1])
+    else:
+        found = layout_of_rows(layout, _starts(shape, axis), sizes)
+    return found and TensorType(tile.element_type, sizes, SharedEncoding(found))
 
 
-def _descriptor_of_rows(one: _Shared, count: int, index: int) -> MakeTiledTmaDescOp:
+def _starts(shape: Sequence[int], axis: int) -> Sequence[int]:
+    """The static offsets of a slice that begins anywhere along one dimension of a tile."""
+    starts = [0] * len(shape)
+    starts[axis] = DYNAMIC_INDEX
+    return starts
+
+
+def _descriptor_of_part(one: _Shared, count: int, index: int) -> MakeTiledTmaDescOp:
     """Make a descriptor of boxes with the rows that each CTA loads, for multicast."""
     whole = one.descriptor
-    rows = index_constant(one.rows)
+    rows = index_constant(one.part.get_shape()[-2])
     box = [whole.box[0], rows.result, *whole.box[2:]]
     made = whole.clone()
     made.operands = [whole.view, *box]
@@ -178,21 +210,21 @@ def _multicast(atom: AtomAttr) -> AtomAttr:
 
 
 def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count: int) -> None:
-    """Let each CTA load its rows for all."""
-    load = one.load
-    number, parts = index_constant(one.rows), index_constant(count)
+    """Let each CTA load its part for all."""
+    load, sizes = one.load, one.part.get_shape()
+    number, parts = index_constant(one.extent), index_constant(count)
     first = arith.MuliOp(part, number.result)
-    starts, sizes = _slice_of_rows(one.part.get_shape(), one.rows)
+    starts = _starts(sizes, one.axis)
     offsets = [first.result if start == DYNAMIC_INDEX else start for start in starts]
-    rows = ExtractSliceOp(load.destination, offsets, sizes, result_type=one.part)
+    own = ExtractSliceOp(load.destination, offsets, sizes, result_type=one.part)
     coordinates = [*load.coords]
-    before = arith.MuliOp(coordinates[-2], parts.result)
+    before = arith.MuliOp(coordinates[one.axis], parts.result)
     own_offset = arith.AddiOp(before.result, part)
-    coordinates[-2] = own_offset.result
+    coordinates[one.axis] = own_offset.result
     count_bytes = number_of(load.tx_count)
     made = AsyncTiledTmaLoadOp(
         descriptor,
-        rows.result,
+        own.result,
         coordinates,
         load.barrier,
         atom=_multicast(load.atom),
@@ -204,5 +236,5 @@ def _divide(one: _Shared, descriptor: MakeTiledTmaDescOp, part: SSAValue, count:
         tma_index=number_of(descriptor.tma_index),
     )
     made.result.name_hint = load.result.name_hint
-    Rewriter.insert_op([number, parts, first, rows, before, own_offset], InsertPoint.before(load))
+    Rewriter.insert_op([number, parts, first, own, before, own_offset], InsertPoint.before(load))
     Rewriter.replace_op(load, made)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
+from tileas_xdsl.analysis.memory.accumulators import is_divided_b
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
@@ -23,7 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Genera
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
+from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS, PAIR
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
@@ -95,7 +96,7 @@ class Resources:
 def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
-    slot = sum(aligned_bytes(load.result.type) for load in found.loads)
+    slot = _slot_bytes(found)
     warps, fewer = _warps(found, spec), 2 * WARPS_OF_GROUP
     if warps > fewer and (
         _has_room_for_tiles(found, fewer, spec.occupancy, target)
@@ -132,6 +133,12 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
     return Resources(stages, warps, registers, spec.occupancy)
+
+
+def _slot_bytes(found: LoadLoop) -> int:
+    """The bytes of a stage; of B of products of two CTAs each has half."""
+    results = [load.result for load in found.loads]
+    return sum(aligned_bytes(v.type) // (PAIR if is_divided_b(v) else 1) for v in results)
 
 
 def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:

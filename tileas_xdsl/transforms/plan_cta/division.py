@@ -6,7 +6,10 @@
     columns of %c:  each CTA loads all of A and 64x128 of B     49,152 bytes
 
 The division with the fewest bytes to load is taken, of equal ones the first.  Tiles outside of the
-class are computed by every CTA; loads of them can be shared by multicast.
+class are computed by every CTA; loads of them can be shared by multicast.  Where the CTAs multiply
+together (`cta_pairs.py`), each has half of B:
+
+    rows of %c, by both:  each CTA loads 128x64 of A and half of B   32,768 bytes
 """
 
 from __future__ import annotations
@@ -20,13 +23,19 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.chunk_tiles.plan import may_be_cut, may_be_repeated
+from tileas_xdsl.transforms.plan_cta.cta_pairs import (
+    loaded_operand,
+    pair_problem,
+    products_of,
+)
 from tileas_xdsl.transforms.plan_cta.ordered_accesses import crossing_access
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 
-def division_of(kernel: func.FuncOp, count: int) -> Tiles | str:
+def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     """Return the tiles that `count` CTAs divide among them; or why none can be divided."""
     classes = list(DimensionClasses(kernel).members(kernel).values())
     if not classes:
@@ -38,7 +47,7 @@ def division_of(kernel: func.FuncOp, count: int) -> Tiles | str:
     possible = [tiles for tiles, problem in zip(whole, problems, strict=True) if problem is None]
     if not possible:
         return next(filter(None, problems))
-    return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count))
+    return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count, target))
 
 
 def _problem(kernel: func.FuncOp, tiles: Tiles) -> str | None:
@@ -56,11 +65,20 @@ def _inner(kernel: func.FuncOp) -> list[Operation]:
     return [op for op in kernel.body.walk() if not isinstance(op, func.ReturnOp)]
 
 
-def _bits_loaded(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
+def _bits_loaded(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) -> int:
     """The bits of the tiles that one CTA loads, each counted once."""
-    total = 0
+    total, halves = 0, _loads_of_halves(kernel, tiles, count, target)
     for op in kernel.walk():
         if isinstance(op, LoadOp | TiledLoadOp):
             bits = prod(tile_shape(op.result)) * (bits_of(element_of(op.result.type)) or 0)
-            total += bits // count if op.result in tiles else bits
+            total += bits // count if op.result in tiles or op in halves else bits
     return total
+
+
+def _loads_of_halves(
+    kernel: func.FuncOp, tiles: Tiles, count: int, target: Target
+) -> frozenset[Operation | None]:
+    """Return the loads of B of which each CTA needs half, since all CTAs multiply together."""
+    if pair_problem(kernel, tiles, count, target) is not None:
+        return frozenset()
+    return frozenset(loaded_operand(op.b) for op in products_of(kernel))

@@ -13,7 +13,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import min_depth
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.nv_tileaa.attributes import (
+    CTAS_HINT,
+    KERNEL_SPEC,
+    KernelSpec,
+    KernelSpecAttr,
+)
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute.reductions import DotOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -23,10 +29,10 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import SignednessAttr, Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.arch import Target, target_of_capability
-from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS
+from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, PAIR
 from tileas_xdsl.target.tiers import tier
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
@@ -58,7 +64,8 @@ def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
     as an instruction of the unit, and sums are transposed once, behind the loop that adds them up.
     """
     family, of_a, of_b = _family(op, a, b), op.signedness_a, op.signedness_b
-    if _reads_shared_memory(family) or shape_of(a.type)[:-2] or not _is_read_behind_loop(op):
+    is_kept = _reads_shared_memory(family) or _may_be_of_pair(op, a, b)
+    if is_kept or shape_of(a.type)[:-2] or not _is_read_behind_loop(op):
         return _of_family(op, family, (a, b, op.c), (of_a, of_b), insert)
     right, left = _transpose(insert, a), _transpose(insert, b)
     family_of_transposes = _family(op, left, right)
@@ -67,6 +74,19 @@ def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
     sums = _transpose(insert, op.c)
     found = _of_family(op, family_of_transposes, (left, right, sums), (of_b, of_a), insert)
     return _transpose(insert, found)
+
+
+def _may_be_of_pair(op: DotOp, a: SSAValue, b: SSAValue) -> bool:
+    """Whether two CTAs that divide the rows of a product can multiply together (`cta_group::2`).
+
+    Its rows stay those of C then, for `tileas-plan-cta` to divide.
+    """
+    target, kernel = _target_around(op), enclosing(op, func.FuncOp)
+    if target is None or kernel is None or number_of(kernel.attributes.get(CTAS_HINT)) != PAIR:
+        return False
+    words = [element_name(element_of(value.type)) for value in (a, b, op.c)]
+    (*_, m, k), n = shape_of(a.type), shape_of(b.type)[-1]
+    return target.matrix_unit.takes_of_pair(words, m, n, k)
 
 
 def _is_read_behind_loop(op: DotOp) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import (
     allocated_tiles,
@@ -20,15 +20,12 @@ from tileas_xdsl.analysis.memory.shared_memory import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
-from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.tma_to_async.candidates import Request
+from tileas_xdsl.transforms.tma_to_async.candidates import Request, stage_tile
 
 BARRIER_BYTES = 8
 MAX_BYTES = 2**20 - 1
@@ -64,33 +61,6 @@ class Arena:
         """
         self.asked = self.used + size
         return self.asked <= self.target.shared_memory_per_block
-
-
-def stage_tile(request: Request) -> SSAValue | None:
-    """The tile of a stage that a load fills: it is yielded in that place, and used nowhere else."""
-    block, yielded = request.op.parent, as_yielded(request.value)
-    producer = None if block is None else block.parent_op()
-    uses = list(yielded.uses)
-    if block is None or not isinstance(producer, Producer) or len(uses) != 1:
-        return None
-    use = uses[0]
-    if use.operation is not block.last_op or not isinstance(use.operation, PipelineYieldOp):
-        return None
-    tile = block.args[use.index] if use.index < len(block.args) else None
-    return tile if tile is not None and _holds(tile.type, yielded.type) else None
-
-
-def as_yielded(value: SSAValue) -> SSAValue:
-    """The tile in the layout of a stage, where all that is done with it is to convert it."""
-    uses = list(value.uses)
-    if len(uses) == 1 and isinstance(conversion := uses[0].operation, ConvertLayoutOp):
-        return conversion.result
-    return value
-
-
-def _holds(stage: Attribute, tile: Attribute) -> bool:
-    """Whether the tile of a stage, which is in shared memory, can take the place of another."""
-    return stage == tile and space_of(stage) in (None, Space.SMEM)
 
 
 def barrier_problem(request: Request, arena: Arena) -> OpError | None:

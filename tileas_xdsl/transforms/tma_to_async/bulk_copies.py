@@ -53,8 +53,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import ordering
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, MemTokenType
-from tileas_xdsl.transforms.tma_to_async.barriers import as_yielded, stage_tile
-from tileas_xdsl.transforms.tma_to_async.candidates import Request
+from tileas_xdsl.transforms.tma_to_async.candidates import Request, as_yielded, stage_tile
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
 from tileas_xdsl.transforms.tma_to_async.gather_rows import Rows
 from tileas_xdsl.transforms.tma_to_async.legality import offset_of

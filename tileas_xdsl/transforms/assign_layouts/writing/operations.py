@@ -177,6 +177,21 @@ def layout_of_rows(
     return MemoryLayout(Layout(shape, stride), layout.swizzle, layout.elem)
 
 
+def layout_of_panels(layout: MemoryLayout, columns: int) -> MemoryLayout | None:
+    """Return the layout of whole panels of a tile, `columns` of all rows; None if they are none."""
+    whole = product_each(layout.shape)
+    if len(whole) < 2 or any(extent != 1 for extent in whole[:-2]):
+        return None
+    (panel, one), *more = layout.layout[-1].leaves()
+    if one != 1 or len(more) != 1 or columns % panel:
+        return None
+    rows, (_, step) = layout.layout[-2], more[0]
+    units = (1,) * (len(whole) - 2)
+    shape = (*units, rows.shape, (panel, columns // panel))
+    stride = (*(0 for _ in units), rows.stride, (1, step))
+    return MemoryLayout(Layout(shape, stride), layout.swizzle, layout.elem)
+
+
 def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
     """Write the layouts that loads and stores work with, and their atoms."""
     for op, candidate in choice.atoms.items():

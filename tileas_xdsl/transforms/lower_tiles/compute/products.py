@@ -93,8 +93,9 @@ def operand(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     if not is_transposed(op.result.type):
         return view(e, op)
     source = shared_tile(e, op.source)
-    if not op.is_whole or shape_of(op.result.type) != source.shape[::-1]:
-        raise op_error(op, f"transposes a tile of {'x'.join(map(str, source.shape))} as a whole")
+    whole = shape_of(op.source.type) or ()
+    if not op.is_whole or shape_of(op.result.type) != whole[::-1]:
+        raise op_error(op, f"transposes a tile of {'x'.join(map(str, whole))} as a whole")
     if is_transposed(op.source.type) or not all(_is_read_so(use) for use in op.result.uses):
         raise op_error(
             op, "a transposed tile is A or B of a product; other uses are not lowered yet"

@@ -7,6 +7,7 @@ moves a pointer and emits no copy, a slice of a `RegisterTile` selects registers
 
     nv_tileas.extract_slice %s[32, 0][32, 64]   shared memory: the same pointer, first_row = 32
     nv_tileas.extract_slice %s[%i, 0][32, 64]   shared memory: pointer + %i * row_bytes
+    nv_tileas.extract_slice %s[0, %i][64, 128]  shared memory: pointer + %i / panel * panel_bytes
     nv_tileas.extract_slice %t[0, %c][128, 32]  tensor memory: column address + %c
     nv_tileas.extract_slice %r[0, 8][64, 8]     wgmma accumulator: registers 4 to 7 of each part
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Operation, SSAValue
@@ -126,7 +128,9 @@ def _shared_view(
         raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
     if isinstance(source, PendingTile):
         shared_tile(e, op.source)
-    return replace(source, layout=replace(source.layout, shape=shape))
+    front, layout = shape[:-2], source.layout
+    held = (*front, layout.rows // prod(front), layout.columns) if len(shape) > 1 else shape
+    return replace(source, layout=replace(layout, shape=held))
 
 
 def _moved(
@@ -146,7 +150,9 @@ def extract_slice(e: ThreadBuilder, op: ExtractSliceOp) -> Sequence[Lowered]:
     """Rows of a tile in shared memory, or any part of one in registers."""
     source = e.get(op.source)
     if isinstance(source, SharedTile) and op.offsets:
-        return [_rows_somewhere(e, op, source)]
+        is_of_columns = op.static_offsets.get_values()[-1] == DYNAMIC_INDEX
+        take = _panels_somewhere if is_of_columns else _rows_somewhere
+        return [take(e, op, source)]
     if isinstance(source, TmemTile):
         return [_tensor_columns(e, op, source)]
     if isinstance(source, Splat):
@@ -217,6 +223,21 @@ def _rows_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) ->
     offset = cast_index(e, multiply(e, first, step), i32)
     pointer = advance(e, source.pointer, offset, ALIGNMENT)
     return replace(source, pointer=pointer, rows=sizes[-2])
+
+
+def _panels_somewhere(e: ThreadBuilder, op: ExtractSliceOp, source: SharedTile) -> SharedTile:
+    """Slice panels of all rows of a tile, from a run-time column on."""
+    layout, (*before, _) = source.layout, op.static_offsets.get_values()
+    (*_, rows, columns), strides = op.static_sizes.get_values(), op.static_strides.get_values()
+    first, all_rows = e.scalar(op.offsets[0]), not source.rows and rows == layout.rows
+    if any(before) or {*strides} != {1} or not all_rows or columns % layout.panel:
+        raise op_error(op, "takes whole panels of a tile in shared memory, not a part of them")
+    if divisor_of(e, first) % layout.panel or layout.panel_bytes % ALIGNMENT:
+        raise op_error(op, f"begins at a column that is not known to be one of {layout.describe()}")
+    step = layout.panel_bytes // layout.panel
+    pointer = advance(e, source.pointer, cast_index(e, multiply(e, first, step), i32), ALIGNMENT)
+    part = replace(layout, shape=(*layout.shape[:-1], columns))
+    return replace(source, pointer=pointer, layout=part)
 
 
 def _columns(e: ThreadBuilder, op: ExtractSliceOp, source: RegisterTile) -> RegisterTile | None:

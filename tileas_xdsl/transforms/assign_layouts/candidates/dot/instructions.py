@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.dot_layouts import extents_of, min_depth
-from tileas_xdsl.analysis.memory.accumulators import PAIR, is_tensor_product
+from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness, SignednessAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates.dot.cta_pairs import are_of_pairs
 

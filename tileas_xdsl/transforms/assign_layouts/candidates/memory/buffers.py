@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads, tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
@@ -44,6 +45,7 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
@@ -228,6 +230,10 @@ def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: Shar
     """Return why the tensor core cannot read an operand in a layout; empty if it can."""
     major = major_of(use.value.type, of_b=use.axis is SubAxis.B)
     mn, k = (shared.columns, shared.rows) if major == "mn" else (shared.rows, shared.columns)
+    if use.axis is SubAxis.B and is_of_two_blocks(op):
+        mn //= PAIR
+        if major == "mn" and mn % shared.panel and _has_halves(shared):
+            return f"half of its columns for each of two CTAs is no whole panel of {shared.panel}"
     if use.axis is SubAxis.A and (unit := a.plan.target.matrix_unit).repeats_rows:
         mn = min(mn, *unit.rows)
     try:
@@ -235,6 +241,12 @@ def _refused_by_product(a: Assignment, op: MatrixProduct, use: Use, shared: Shar
     except DiagnosticError as error:
         return _sentence(error)
     return ""
+
+
+def _has_halves(shared: SharedLayout) -> bool:
+    """Whether some layout of a tile has half of its columns in whole panels."""
+    half = shared.columns // PAIR
+    return any(half % one.panel == 0 for one in shared_layouts(shared.shape, shared.bits))
 
 
 def _sentence(error: DiagnosticError) -> str:

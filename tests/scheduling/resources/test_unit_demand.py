@@ -1,0 +1,46 @@
+"""Cycles of the units that a macro operation takes."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from kernels.simulating import parse
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.scheduling.resources.unit_demand import work_of
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.costs.units import Unit
+
+CLOCK = latencies("sm_100a")
+
+PRODUCT = """
+!a = tensor<128x64xf16, #nv_tileas<space smem>>
+!b = tensor<64x256xf16, #nv_tileas<space smem>>
+func.func @product(%va: !nv_tileas.tiled_view<128x64xf16, gmem>,
+                   %vb: !nv_tileas.tiled_view<64x256xf16, gmem>, %c: tensor<128x256xf32>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %va[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> !a
+  %b = nv_tileas.tiled_load %vb[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>} : !nv_tileas.tiled_view<64x256xf16, gmem> -> !b
+  %d = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom tcgen05_f16_f16_f32<cta_group = CTAS>>} : !a, !b, tensor<128x256xf32> -> tensor<128x256xf32>
+  func.return
+}
+"""  # noqa: E501
+
+
+def _node(module: ModuleOp, kind: MacroKind, index: int = 0) -> MacroOperation:
+    wanted = {MacroKind.DOT: DotOp, MacroKind.TMA_LOAD: TiledLoadOp}[kind]
+    op = [one for one in module.walk() if isinstance(one, wanted)][index]
+    return MacroOperation(kind, (op,))
+
+
+@pytest.mark.parametrize(("ctas", "b_bytes"), [(1, 32768), (2, 16384)])
+def test_each_of_two_ctas_has_half_of_b(ctas: int, b_bytes: int) -> None:
+    """128 rows are one instruction, which reads A (16 KB) and B once; two CTAs share B."""
+    module = parse(PRODUCT.replace("CTAS", str(ctas)))
+    product = work_of(_node(module, MacroKind.DOT), CLOCK, 1)
+    assert product.units[Unit.SHARED_MEMORY] == (16384 + b_bytes) // CLOCK.shared_rate
+    of_a, of_b = (work_of(_node(module, MacroKind.TMA_LOAD, k), CLOCK, 1) for k in (0, 1))
+    assert of_a.units[Unit.TMA] == CLOCK.transfer(16384)
+    assert of_b.units[Unit.TMA] == CLOCK.transfer(b_bytes)

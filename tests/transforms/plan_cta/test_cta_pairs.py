@@ -1,0 +1,159 @@
+"""Two CTAs of a tile block that multiply together (`cta_group::2`): right, or found to be wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile import Problem, emulated, evaluated, simulated
+from kernels.cutile.matmul import product_problem
+from kernels.cutile.persistent import persistent_problem
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.explanation.compilation.reasons import reasons_in
+from tileas_xdsl.transforms.plan_cta.cta_pairs import NOT_PAIRED
+
+ORDERS = ("lazy", "eager", "random")
+
+
+def _of_two(problem: Problem) -> Problem:
+    return replace(problem, kernel=problem.kernel.replace_hints(num_ctas=2))
+
+
+def _product(
+    name: str, element: str, sizes: tuple[int, int, int], tiles: tuple[int, int, int]
+) -> Problem:
+    return _of_two(product_problem(name, element, "f32", sizes, tiles))
+
+
+PAIRS: Mapping[str, tuple[Problem, int]] = {
+    "f16, B as K x N": (_product("matmul", "f16", (264, 136, 88), (256, 128, 16)), 4),
+    # Half of 64 columns is half of a panel of the widest swizzle: B has a narrower one.
+    "bf16, narrow": (_product("matmul", "bf16", (136, 64, 104), (256, 64, 32)), 4),
+    "e4m3, B as N x K": (_product("matmul_bt", "e4m3", (264, 96, 160), (256, 64, 64)), 4),
+    # Three stages of A and half of B, where two of A and all of B would fit.
+    "bf16, persistent": (
+        _of_two(persistent_problem("bf16", (520, 264, 136), (256, 256, 128), 2)),
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_ctas_multiply_together(name: str) -> None:
+    problem, stages = PAIRS[name]
+    kernel = problem.compiled("sm_100a")
+    loads = [line for line in kernel.ptx.splitlines() if "cp.async.bulk.tensor" in line]
+    to_shared = [line for line in loads if ".shared::cluster.global" in line]
+    assert kernel.abi.cluster == (2, 1, 1)
+    assert "cta_group::1" not in kernel.ptx
+    assert all("cta_group::2" in line and "multicast" not in line for line in to_shared)
+    assert f"numStages = {stages}" in kernel.ir("tileas-pipeline-loads")
+    assert kernel.assemble().spills == 0
+    assert evaluated(problem, kernel).is_right
+    assert simulated(problem, kernel).is_right
+    for order in ORDERS:
+        assert emulated(problem, kernel, order=order, seed=1).is_right, order
+
+
+ALONE: Mapping[str, tuple[Problem, str]] = {
+    "128 rows": (
+        _product("matmul", "f16", (128, 128, 32), (128, 128, 16)),
+        "two CTAs multiply 256 rows together, not 128x128x16 of f16",
+    ),
+    "computed operands": (
+        _product("matmul_tf32", "f32", (256, 128, 32), (256, 128, 16)),
+        "threads compute its operands, and two CTAs multiply what TMA loads",
+    ),
+    # Rows of 300 bytes are no multiple of 16: threads copy A.
+    "not by TMA": (
+        _product("matmul", "e4m3", (256, 128, 300), (256, 128, 64)),
+        "a product of two blocks reads stages, A or some of its rows and all of B",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_others_say_why_each_cta_multiplies_alone(name: str) -> None:
+    problem, why = ALONE[name]
+    kernel = problem.compiled("sm_100a")
+    assert "cta_group::2" not in kernel.ptx
+    module = kernel.module_after("tileas-multicast-loads")
+    assert NOT_PAIRED in str(module)
+    assert why in [one.why for one in reasons_in([module]) if one.what == "products of two CTAs"]
+    assert emulated(problem, kernel).is_right
+
+
+Edit = Callable[[str], str]
+
+
+def _replacing(pattern: str, text: str, count: int = 0) -> Edit:
+    def edit(ptx: str) -> str:
+        changed, times = re.subn(pattern, text, ptx, count=count, flags=re.DOTALL)
+        assert times, pattern
+        return changed
+
+    return edit
+
+
+FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "the leader does not wait for the loads of both": (
+        _replacing(
+            r"\$W\d+:\n    mbarrier\.try_wait[^\n]*\n    @!%p\d+ bra \$W\d+;\n"
+            r"(?=(?:(?!\$W).)*?tcgen05\.mma)",
+            "",
+        ),
+        "race-RAW",
+    ),
+    "a stage is released in the CTA of the leader alone": (
+        _replacing(r"(commit\.\S*?)\.multicast::cluster(\.b64 \[%r\d+\+\d+\]), %h\d+;", r"\1\2;"),
+        "deadlock",
+    ),
+    "sums are full in the CTA of the leader alone": (
+        _replacing(r"(commit\.\S*?)\.multicast::cluster(\.b64 \[%r\d+\]), %h\d+;", r"\1\2;"),
+        "deadlock",
+    ),
+    "loads complete at the barrier of their own CTA": (
+        _replacing(r"and\.b32 (%r\d+), (%r\d+), 4278190079;", r"mov.b32 \1, \2;"),
+        "deadlock",
+    ),
+    "only the bytes of the leader are expected": (
+        _replacing(r"(expect_tx\S* _, \[[^]]*\]), 12288;", r"\1, 6144;"),
+        "race-RAW",
+    ),
+    "one CTA alone frees tensor memory": (
+        _replacing(
+            r"(    tcgen05\.dealloc[^\n]*\n)",
+            "    .reg .b32 %rank;\n    .reg .pred %odd;\n    mov.u32 %rank, %cluster_ctarank;\n"
+            "    setp.ne.u32 %odd, %rank, 0;\n    @%odd bra $ONE;\n\\1$ONE:\n",
+        ),
+        "tensor-memory",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def right() -> tuple[Problem, CompiledKernel]:
+    """A product of six rounds in stages of A (4096 bytes) and half of B (2048 bytes)."""
+    problem, _ = PAIRS["f16, B as K x N"]
+    return problem, problem.compiled("sm_100a")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_found(
+    name: str,
+    order: str,
+    right: tuple[Problem, CompiledKernel],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All faults are found in every order in which asynchronous operations complete."""
+    problem, kernel = right
+    edit, kind = FAULTS[name]
+    monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
+    found = emulated(problem, kernel, order=order, seed=1)
+    assert kind in {getattr(finding, "kind", "") for finding in found.findings}

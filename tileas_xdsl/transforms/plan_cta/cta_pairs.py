@@ -1,0 +1,113 @@
+"""Which products the two CTAs of a tile block multiply together (`cta_group::2`), and why others
+are of one CTA.
+
+    rows of %c divided:  %a : 256x64, %b : 64x128        each CTA has %a : 128x64, and all of %b
+
+tcgen05 multiplies the 256 rows of both with one instruction, for which each CTA has half of the
+columns of %b in shared memory (PTX ISA, tcgen05.mma): 8 KB instead of 16, also of what a
+multiprocessor loads.  All products of a kernel are of two CTAs, or none (`.cta_group`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
+from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.mma.matrix_units import PAIR
+from tileas_xdsl.threads.dot import cta_pair_checks
+from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
+from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
+from tileas_xdsl.transforms.tile_parts.parts import Tiles
+
+NOT_PAIRED = "nv_tileas.not_paired"
+"""Attribute of a product that one CTA makes, though two compute its tile block: why."""
+
+
+def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) -> str | None:
+    """Return why the CTAs that divide some tiles do not multiply together; None if they do."""
+    if not target.matrix_unit.pair_rows:
+        return f"{target.name} has no instructions of two CTAs"
+    if count != PAIR:
+        return f"{count} CTAs divide each tile block, and {PAIR} multiply together"
+    if any(isinstance(op, BlockScaledMmaOp) for op in kernel.walk()):
+        return "products of scaled blocks are of one CTA"
+    found = [_problem(op, tiles, target) for op in products_of(kernel)]
+    return next(filter(None, found), None)
+
+
+def products_of(kernel: func.FuncOp) -> Iterator[DotOp]:
+    """Yield the products of a kernel."""
+    return (op for op in kernel.walk() if isinstance(op, DotOp))
+
+
+def _problem(op: DotOp, tiles: Tiles, target: Target) -> str | None:
+    (*batch, m, k), (*_, n) = tile_shape(op.a), tile_shape(op.b)
+    atom = atom_of(op.atom)
+    unit = target.matrix_unit
+    if batch or not isinstance(atom, MmaAtom) or atom.a not in unit.depths:
+        return "no instruction of two CTAs multiplies its tiles"
+    if tiles.get(op.a) != 0 or op.b in tiles:
+        return "its CTAs divide its columns, or neither rows nor columns"
+    if not unit.takes_of_pair((atom.a, atom.b, atom.d), m, n, k):
+        rows = " or ".join(map(str, unit.pair_rows))
+        return f"two CTAs multiply {rows} rows together, not {m}x{n}x{k} of {atom.a}"
+    if loaded_operand(op.a) is None or loaded_operand(op.b) is None:
+        return "threads compute its operands, and two CTAs multiply what TMA loads"
+    return None
+
+
+def loaded_operand(operand: SSAValue) -> TiledLoadOp | None:
+    """Return the load that an operand of a product is, perhaps transposed; None if computed."""
+    while True:
+        made = operand.owner
+        if isinstance(made, TiledLoadOp):
+            return made
+        if isinstance(made, ConvertLayoutOp | ViewOp):
+            operand = made.source
+        elif (found := permuted(operand)) is not None:
+            operand = found.source
+        else:
+            return None
+
+
+def mark_products(kernel: func.FuncOp, problem: str | None) -> None:
+    """Let the products into tensor memory be of two CTAs, or say why they are not."""
+    for op in products_of(kernel):
+        if not is_tensor_product(op) or op.atom is None:
+            continue
+        if problem is None:
+            op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
+        else:
+            op.attributes[NOT_PAIRED] = StringAttr(problem)
+
+
+def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
+    """Let products be of one CTA, and say why, where not all that are of two can be.
+
+    Loads are known now: of B each CTA has half, in stages of pipelines that nothing else reads.
+    """
+    plan = KernelPlan.of(kernel, target)
+    pairs = [
+        op
+        for op in kernel.walk()
+        if isinstance(op, AsyncDotOp | DotOp) and is_of_two_blocks(op) and op.atom is not None
+    ]
+    problems = [cta_pair_checks.pair_problem(plan, op) for op in pairs]
+    problem = next(filter(None, problems), None)
+    if problem is None:
+        return
+    for op in pairs:
+        assert op.atom is not None
+        op.atom = AtomAttr.of(op.atom.data.keyword)
+        op.attributes[NOT_PAIRED] = StringAttr(f"a product {problem}")
