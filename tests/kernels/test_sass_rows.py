@@ -13,7 +13,7 @@ import cuda.tile as ct
 
 from kernels.cutile.layer_norm import layer_norm
 from kernels.cutile.reductions import sum_of_columns
-from kernels.cutile.softmax import softmax
+from kernels.cutile.softmax import softmax, softmax_online
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.backend.sass import disassemble
 from tileas_xdsl.compiler import compile
@@ -52,6 +52,16 @@ def test_lanes_load_neighbours_as_wide_as_rows_are_stated_to_be_aligned(
         assert len(found) == forms * count
         assert sum(not one.guarded for one in found) >= (forms - 1) * (count - 1)
     assert {one.opcode for one in code.instructions if one.mnemonic == "LDG"} == {load}
+
+
+@needs_nvdisasm
+def test_accesses_in_loops_have_one_form() -> None:
+    """Two take registers: a log softmax in tiles of 2,048 had 115 in place of 71."""
+    rows = "f16[?, ?]"
+    signature = f"x: {rows}, y: {rows}, rows=1, columns=2048"
+    made = compile(softmax_online, target="sm_90a", signature=signature).assemble()
+    (code,) = disassemble(made.cubin).values()
+    assert all(one.guarded for one in code.instructions if one.opcode == NARROW)
 
 
 @ct.kernel
