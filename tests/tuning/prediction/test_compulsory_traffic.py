@@ -6,9 +6,11 @@ from xdsl.dialects import func
 pytest.importorskip("cuda.tile")
 
 from kernels.cutile import Problem
+from kernels.cutile.gather_scatter import PROBLEMS as GATHERS
 from kernels.cutile.matmul import product_problem
 from kernels.cutile.vector_add import PROBLEMS
 from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
+from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, numbers_of, sampled_blocks
 
@@ -26,7 +28,7 @@ def traffic(problem: Problem) -> Traffic:
 
 def test_elements_that_are_read_and_written_once_all_come_from_dram() -> None:
     problem = next(one for one in PROBLEMS if str(one) == "vector_add 4096 f32")
-    assert traffic(problem) == Traffic(3 * 4096 * 4, 3 * 4096 * 4)
+    assert traffic(problem) == Traffic(3 * 4096 * 4, 2 * 4096 * 4, 4096 * 4)
 
 
 def test_operands_of_a_product_are_read_again_from_the_cache() -> None:
@@ -34,4 +36,27 @@ def test_operands_of_a_product_are_read_again_from_the_cache() -> None:
     sizes, tiles = (128, 192, 256), (64, 64, 64)
     found = traffic(product_problem("matmul", "f16", "f32", sizes, tiles))
     a, b, c = 128 * 256 * 2, 256 * 192 * 2, 128 * 192 * 4
-    assert found == Traffic(3 * a + 2 * b + c, a + b + c)
+    assert found == Traffic(3 * a + 2 * b + c, a + b, c)
+
+
+def test_rows_that_are_gathered_are_bytes_of_their_table() -> None:
+    """37 words of a table of 100 rows: three blocks of 16 words and two of 64 columns."""
+    problem = next(one for one in GATHERS if str(one).startswith("embedding"))
+    table, words, y, *_ = problem.arguments()
+    found = traffic(problem)
+    assert found.written == y.nbytes
+    assert words.nbytes < found.read - words.nbytes <= table.nbytes
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "microseconds"),
+    [(128, 0, 40.7), (512, 0, 127.7), (128, 128, 70.0), (512, 512, 266.1), (512, 256, 191.0)],
+)
+def test_dram_takes_as_long_as_measured(read: int, written: int, microseconds: float) -> None:
+    """On an H200 behind writes of 256 MiB, with the launch around."""
+    clock = latencies("sm_90a")
+    seconds = Traffic(0, read * MIB, written * MIB).seconds(clock)
+    assert 1e6 * seconds + clock.grid_launch / 1e3 == pytest.approx(microseconds, rel=0.04)

@@ -18,8 +18,8 @@ def test_equal_blocks_at_one_unit_take_turns() -> None:
 
 
 def test_two_blocks_at_two_equal_units_overlap_half() -> None:
-    """The second finds the other at each unit half of the time: 2 * 100 * (1 + 1/2)."""
-    assert cycles_of_blocks({"memory": 100.0, "compute": 100.0}, 0.0, 2) == 300
+    """The second finds the other at each unit half of the time, and half done: 200 * (1 + 1/4)."""
+    assert cycles_of_blocks({"memory": 100.0, "compute": 100.0}, 0.0, 2) == 250
 
 
 @pytest.mark.parametrize("resident", [2, 8, 64])

@@ -17,8 +17,15 @@ func.func @row(%x: tensor<4096xf16>) {{
 """
 
 
-def of(more: str = "") -> SerialWork:
-    module = parse_module(registered_context(), ROW.format(more=more))
+SUM = """%s = nv_tileas.reduce %y {axis = 0 : i32} : tensor<4096xf32> -> tensor<f32> {
+      ^bb0(%a: f32, %b: f32):
+        %c = arith.addf %a, %b : f32
+        nv_tileas.yield %c : f32
+      }"""
+
+
+def of(more: str = "", row: str = ROW) -> SerialWork:
+    module = parse_module(registered_context(), row.format(more=more))
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
     return serial_work(function.body.block, latencies("sm_90a"))
 
@@ -30,12 +37,15 @@ def test_functions_take_the_special_lanes() -> None:
     assert not found.has_loaded
 
 
+def test_warps_meet_for_what_they_load_alone() -> None:
+    assert not of().meets
+    assert not of(SUM).meets
+    load = "%l = nv_tileas.load %p : tensor<4096x!nv_tileaa.ptr<f32, 1>> -> tensor<4096xf32>\n"
+    pointers = ROW.replace("%x:", "%p: tensor<4096x!nv_tileaa.ptr<f32, 1>>, %x:")
+    assert of(load + SUM, pointers).meets
+
+
 def test_a_reduction_waits_for_the_other_warps() -> None:
-    reduction = """%s = nv_tileas.reduce %y {axis = 0 : i32} : tensor<4096xf32> -> tensor<f32> {
-      ^bb0(%a: f32, %b: f32):
-        %c = arith.addf %a, %b : f32
-        nv_tileas.yield %c : f32
-      }"""
     clock = latencies("sm_90a")
-    waits = of(reduction).waits - of().waits
+    waits = of(SUM).waits - of().waits
     assert waits >= 5 * clock.shuffle + clock.barrier

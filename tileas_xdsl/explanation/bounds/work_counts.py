@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
@@ -152,8 +153,9 @@ def _add_bytes(found: WorkCount, op: Operation) -> None:
     elif kind in _LOADS and op.results and not _is_on_chip(op.operands[:1]):
         found.read += tile_bytes(op.results[0].type)
     elif kind in _STORES:
-        stored = next((value for value in op.operands if _is_tile(value)), None)
-        found.written += 0 if stored is None else tile_bytes(stored.type)
+        tiles = [value for value in op.operands if _is_tile(value)]
+        stored = [v for v in tiles if not isinstance(element_of(v.type), PtrType)]
+        found.written += tile_bytes(stored[0].type) if stored else 0
 
 
 def _tile_bytes(value: SSAValue) -> int:

@@ -35,7 +35,11 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadBase,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
@@ -118,7 +122,8 @@ def _memory_kind(op: MemoryOp) -> MacroKind:
         MemoryWriteEffect
     ):
         return MacroKind.TMA_LOAD if by_tma else MacroKind.LOAD
-    return MacroKind.TMA_STORE if by_tma and isinstance(op, TiledStoreOp) else MacroKind.STORE
+    stores = by_tma and isinstance(op, TiledStoreOp | TiledAtomicRmwOp)
+    return MacroKind.TMA_STORE if stores else MacroKind.STORE
 
 
 def _moves(op: Operation) -> bool:

@@ -10,7 +10,7 @@ thread has two rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blocks
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH
@@ -110,9 +111,12 @@ def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDema
 
 
 def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    tiles = (v.type for op in node.operations for v in op.operands if _is_tile(v))
-    size = sum(map(tile_bytes, tiles)) // replicas
+    """From registers into global memory, or into shared memory, from where TMA takes it."""
+    size = sum(tile_bytes(_stored(op).type) for op in node.operations) // replicas
     issue = max(latencies.scalar, size // (4 * latencies.lanes))
+    if any(_is_on_chip(value) for op in node.operations for value in op.operands):
+        shared = ceil_div(size, latencies.shared_rate)
+        return UnitDemand({Unit.SHARED_MEMORY: shared, Unit.ISSUE: issue}, issue, issue, issue)
     busy = ceil_div(size, latencies.store_rate)
     return UnitDemand({Unit.GLOBAL_MEMORY: busy, Unit.ISSUE: issue}, issue, issue, issue)
 
@@ -221,7 +225,7 @@ _WORK: Mapping[MacroKind, Callable[[MacroOperation, Latencies, int], UnitDemand]
 def _count(op: Operation) -> InstructionCount:
     """The instructions of an operation on one element of its tile."""
     if isinstance(op, GenerateOp):
-        return _of_body(op.body.block, _share_of_indices(op.body.block))
+        return _of_body(op.body.block, _share_of_indices(op.body.block, shape_of(op.result.type)))
     approximate = FLUSH in op.attributes or "approx" in str(op.attributes.get("nv_tileas.rounding"))
     count = instruction_count(op.name, approximate=approximate)
     if op.results and bits_of(element_of(op.results[0].type)) <= WORD_BITS // 2:
@@ -267,15 +271,19 @@ def held_bytes(value: SSAValue) -> int:
     return size // prod(repeated)
 
 
-def _share_of_indices(body: Block) -> Callable[[Operation], float]:
-    """The part of elements for which an operation differs: by how many coordinates it depends."""
+def _share_of_indices(body: Block, shape: Sequence[int] | None) -> Callable[[Operation], float]:
+    """The part of elements for which a thread does an operation: by what coordinates it depends on.
+
+    Columns of one row are as many as elements.
+    """
     coordinates, rank = _coordinates(body), len(body.args)
+    extents = shape or (1,) * rank
 
     def share(op: Operation) -> float:
         known = coordinates[op.results[0]] if op.results else frozenset[int]()
         if isinstance(op, tensor.ExtractOp) or not known:
             return 0.0
-        return 1.0 if len(known) == rank else HALF
+        return max(HALF, prod(extents[axis] for axis in known) / prod(extents))
 
     return share
 
@@ -286,7 +294,9 @@ def _elements(op: Operation) -> int:
 
 
 def _stored(op: Operation) -> SSAValue:
-    return next(value for value in op.operands if _is_tile(value))
+    """The tile that an operation stores; pointers are where to."""
+    tiles = [value for value in op.operands if _is_tile(value)]
+    return next((v for v in tiles if not isinstance(_element(v), PtrType)), tiles[0])
 
 
 def _element(value: SSAValue) -> Attribute:

@@ -78,6 +78,16 @@ class Latencies:
     dram_rate: int
     """Bytes per cycle of a multiprocessor's share of DRAM: of Hopper 4.31 TB/s, as measured on an
     H200; of others the published bandwidth."""
+    dram_bandwidth: int
+    """Gigabytes per second that DRAM reads, or writes, where it does only one of them."""
+    dram_turn: int
+    """Percent that a byte takes longer which DRAM writes between reads, or reads between writes."""
+    unwritten: int
+    """Megabytes of the L2 cache that a launch may leave to be written to DRAM by the next one."""
+    replaced: int
+    """Percent of the bytes of a launch in whose place lines have to be written."""
+    atomic_rate: int
+    """Elements per cycle that one multiprocessor adds to global memory by `red`."""
     shared_latency: int
     shared_rate: int
     """Bytes per cycle of shared memory."""
@@ -95,6 +105,8 @@ class Latencies:
     """What is added for shared memory and barriers of another block of the cluster."""
     barrier: int
     """A named barrier, from the last arrival."""
+    grid_launch: int
+    """Nanoseconds between two events around a launch whose block does nothing."""
     launch: int
     """The start of a block on a free multiprocessor: its barriers made and fenced."""
     warp_launch: int
@@ -205,6 +217,11 @@ _HOPPER = Latencies(
     load_rate=46,
     store_rate=18,
     dram_rate=18,
+    dram_bandwidth=4700,
+    dram_turn=26,
+    unwritten=35,
+    replaced=45,
+    atomic_rate=1,
     shared_latency=29,
     shared_rate=128,
     tma_latency=645,
@@ -214,6 +231,7 @@ _HOPPER = Latencies(
     wake=60,
     remote=180,
     barrier=20,
+    grid_launch=2850,
     launch=500,
     warp_launch=32,
     scalar=4,
@@ -236,6 +254,12 @@ SOURCES: Mapping[str, str] = {
     "load_rate": "DeepGEMM, sm90.hpp; bulk loads by all of data of their own arrive at 35",
     "store_rate": H200 + "bulk store of 131072 B, by all: 20",
     "dram_rate": H200 + "a copy of 4.31 TB/s",
+    "dram_bandwidth": H200 + "reads of 128, 256, 512 MiB: 32.8, 62.4, 119.7 us",
+    "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",
+    "unwritten": H200 + "reads of 128, 512 MiB behind writes of 256 MiB take 7.9 us longer",
+    "replaced": H200 + "reads of 32, 64 MiB behind writes of 256 MiB take 3.2, 5.7 us longer",
+    "atomic_rate": H200 + "128x128 sums in f32 of each multiprocessor take 16,000 cycles",
+    "grid_launch": H200 + "1, 132, 1056 blocks that do nothing: 2.85, 2.88, 3.39 us",
     "shared_latency": "arXiv 2402.13499; a chase of words takes 23",
     "shared_rate": "CUDA C++ Programming Guide, 32 banks of 4 bytes",
     "tma_latency": H200 + "bulk load of 128 B, miss: 838, 645 at other times",
@@ -266,6 +290,7 @@ _BLACKWELL = replace(
     multiprocessors=148,
     clock=1855,
     dram_rate=29,
+    dram_bandwidth=8000,
     tma_latency=518,
     drain=218,
     products={
@@ -286,6 +311,7 @@ _GEFORCE = replace(
     load_rate=16,
     store_rate=4,
     dram_rate=4,
+    dram_bandwidth=1792,
     drain=16,
     products={
         **_tensor(256, 16, 32),

@@ -4,9 +4,9 @@ Each element that is read has to come once, and each that is written has to go o
 
     bytes of an array = min(bytes of all accesses of all blocks, bytes of the array)
 
-Reads and writes count apart.  Accesses through tiles of pointers, whose arrays have no extents
-here, and arrays whose extents the arguments do not tell count as nothing: the bytes of DRAM are a
-lower bound.
+Reads and writes count apart.  A tile of pointers counts with the array whose address it is computed
+of.  Arrays whose extents the arguments do not tell count as nothing: the bytes of DRAM are a lower
+bound.
 """
 
 from __future__ import annotations
@@ -14,20 +14,33 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import prod
 from statistics import fmean
 
-from xdsl.dialects import func, scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import func, scf, tensor
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    TiledAtomicRmwOp,
+    TiledLoadOp,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues
+
+_OF_VIEWS = (TiledLoadOp, TiledStoreOp, TiledAtomicRmwOp)
+_OF_POINTERS = (LoadOp, StoreOp, AtomicRmwOp)
 
 
 @dataclass(frozen=True)
@@ -36,8 +49,27 @@ class Traffic:
 
     accessed: float
     """By all blocks, of arrays whose extents are known."""
-    compulsory: float
-    """From and to DRAM."""
+    read: float
+    """From DRAM."""
+    written: float
+    """To DRAM, at some time."""
+
+    @property
+    def compulsory(self) -> float:
+        """From and to DRAM."""
+        return self.read + self.written
+
+    def seconds(self, costs: Latencies) -> float:
+        """How long DRAM is busy, if a launch before has left the L2 cache full of what it wrote.
+
+        Lines of that launch are written in the place of which those of this one come; in turn some
+        of what this one writes is left there.  DRAM loses time where it turns to writes and back.
+        """
+        unwritten = 1e6 * costs.unwritten
+        before = min(unwritten, costs.replaced / 100 * self.compulsory)
+        written = self.written + before - min(self.written, unwritten)
+        turned = costs.dram_turn / 100 * min(self.read, written)
+        return (self.read + written + turned) / (1e9 * costs.dram_bandwidth)
 
 
 def traffic_of(function: func.FuncOp, blocks: Sequence[ScalarValues], count: int) -> Traffic:
@@ -45,19 +77,35 @@ def traffic_of(function: func.FuncOp, blocks: Sequence[ScalarValues], count: int
     accessed: dict[tuple[SSAValue, bool], float] = defaultdict(float)
     whole: dict[SSAValue, float] = {}
     for op in function.walk():
-        if not isinstance(op, TiledLoadOp | TiledStoreOp):
+        if (found := _accessed_array(op, blocks[0])) is None:
             continue
-        array = _array(op.view)
-        size = None if array is None else _bytes_of_array(array, blocks[0])
-        if array is None or size is None:
-            continue
-        pointer = without_promises(array.pointer)
-        tile = op.result if isinstance(op, TiledLoadOp) else op.value
+        pointer, size, tile, is_store = found
         rounds = fmean(_rounds(op, block) for block in blocks)
-        accessed[pointer, isinstance(op, TiledStoreOp)] += _bytes_of_tile(tile) * rounds * count
+        accessed[pointer, is_store] += _bytes_of_tile(tile) * rounds * count
         whole[pointer] = max(size, whole.get(pointer, 0))
-    compulsory = sum(min(size, whole[pointer]) for (pointer, _), size in accessed.items())
-    return Traffic(sum(accessed.values()), compulsory)
+    moved = [0.0, 0.0]
+    for (pointer, is_store), size in accessed.items():
+        moved[is_store] += min(size, whole[pointer])
+    return Traffic(sum(accessed.values()), *moved)
+
+
+def _accessed_array(
+    op: Operation, block: ScalarValues
+) -> tuple[SSAValue, float, SSAValue, bool] | None:
+    """The pointer and the bytes of the array of an access, its tile, and whether it is written."""
+    if isinstance(op, _OF_VIEWS):
+        tile = op.result if isinstance(op, TiledLoadOp) else op.value
+        array = _array(op.view)
+        size = None if array is None else _bytes_of_array(array, block)
+        pointer = None if array is None else without_promises(array.pointer)
+    elif isinstance(op, _OF_POINTERS):
+        tile = op.result if isinstance(op, LoadOp) else op.value
+        pointer = _base(op.operands[0])
+        size = None if pointer is None else _bytes_of_parameter(pointer, block)
+    else:
+        return None
+    is_store = not isinstance(op, TiledLoadOp | LoadOp)
+    return None if pointer is None or size is None else (pointer, size, tile, is_store)
 
 
 def _array(view: SSAValue) -> MakeMemrefOp | None:
@@ -65,6 +113,34 @@ def _array(view: SSAValue) -> MakeMemrefOp | None:
     while isinstance(made := view.owner, ViewOp):
         view = made.source
     return made if isinstance(made, MakeMemrefOp) else None
+
+
+def _base(pointers: SSAValue) -> BlockArgument | None:
+    """The parameter that a tile of pointers is computed of."""
+    while True:
+        value = without_promises(pointers)
+        match value.owner:
+            case AddPtrOp() as op:
+                pointers = op.base
+            case tensor.SplatOp() as op:
+                pointers = op.input
+            case _:
+                return value if isinstance(value, BlockArgument) else None
+
+
+def _bytes_of_parameter(pointer: BlockArgument, block: ScalarValues) -> float | None:
+    """The bytes of an array whose extents and strides are the parameters behind its pointer."""
+    if not isinstance(pointer.type, PtrType) or not isinstance(
+        pointer.block.parent_op(), func.FuncOp
+    ):
+        return None
+    behind = pointer.block.args[pointer.index + 1 :]
+    numbers = [*takewhile(lambda value: not isinstance(value.type, PtrType), behind)]
+    extents = [block.of(value) for value in numbers[: len(numbers) // 2]]
+    known = [extent for extent in extents if extent is not None]
+    if not known or len(known) != len(extents):
+        return None
+    return prod(known) * bits_of(pointer.type.pointee) / 8
 
 
 def _bytes_of_array(array: MakeMemrefOp, block: ScalarValues) -> float | None:

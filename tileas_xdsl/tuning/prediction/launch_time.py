@@ -2,9 +2,10 @@
 
     block    what its loops take of units by the timing model, times their iterations; code outside
              of pipelines loads, then computes, then stores; and the start of its warps
-    wave     blocks that share a multiprocessor and wait for each other at its units
+    wave     blocks that share a multiprocessor and wait for each other at its units; their warps
+             one by one where nothing makes them wait for each other
     launch   waves of blocks, but no less than DRAM needs for what has to move; longer where
-             products would take more power than the GPU has
+             products would take more power than the GPU has; and the launch of the grid
 
 Blocks that share a multiprocessor are those that the compiler asks for.  A loop whose trip count
 the arguments do not tell counts as one iteration, and the prediction as inexact; trip counts are
@@ -28,6 +29,7 @@ from tileas_xdsl.explanation.bounds.work_counts import LOOPS
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
@@ -40,8 +42,11 @@ from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 
 Grid = tuple[int, int, int]
 
-MEMORY, LATENCY = "memory", "latency"
-"""The path to memory as a unit of a multiprocessor; and no unit."""
+ACCESS_BYTES, SCHEDULERS = 512, 4
+"""Of an access of a warp; and how many warps of a multiprocessor issue at a time."""
+
+MEMORY, ATOMICS, LATENCY = "memory", "atomics", "latency"
+"""The path to memory as a unit of a multiprocessor, what adds there; and no unit."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,8 @@ class _Block:
     """Bytes of code that overlaps no loads with anything."""
     flops: float = 0
     is_exact: bool = True
+    meets: bool = False
+    """Whether its warps wait for each other for what they load."""
 
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
@@ -85,6 +92,8 @@ class _Block:
         self.serial_bytes += times * one.bytes
         self.demand("tensor_core", times * one.product_flops / one.peak)
         self.demand("compute", times * max(work.units.values(), default=0))
+        self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate)
+        self.meets |= bool(one.product_flops) or work.meets
         self.latencies += times * work.waits
         self.flops += times * one.product_flops
 
@@ -96,9 +105,8 @@ class _Block:
         if not traffic.accessed:
             return
         busy = min(blocks, self.costs.multiprocessors)
-        rate = self.costs.dram_rate * self.costs.multiprocessors / busy
         share = min(self.serial_bytes * blocks / traffic.accessed, 1)
-        cycles = share * traffic.compulsory / blocks / rate
+        cycles = share * traffic.seconds(self.costs) * self.costs.clock * 1e6 * busy / blocks
         self.demands[MEMORY] = max(self.demands.get(MEMORY, 0), cycles)
 
     @property
@@ -128,8 +136,11 @@ class _Program:
         found = _Block(self.costs, {"launch": self.costs.warp_launch * self.warps})
         for loop, facts in self.loops:
             _add_loop(found, loop, facts, _iterations(loop, numbers, found))
+        started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
+            started += OF_ACCESS * self.outside.bytes / ACCESS_BYTES
+        found.demand("compute", started / SCHEDULERS)
         return found
 
     @property
@@ -164,17 +175,19 @@ def predicted(
         return program.block([ScalarValues(arguments, grid, one)]).alone
 
     each = ceil_div(blocks, costs.multiprocessors)
-    cycles = costs.launch + _cycles_of_waves(block, each, together)
+    alone = 1 if block.meets else spec.num_warps
+    cycles = costs.launch + _cycles_of_waves(block, each, together, alone)
     cycles *= slowdown(grid, work, costs.multiprocessors * together)
     bound = block.bound
-    if (moving := traffic.compulsory / (costs.dram_rate * costs.multiprocessors)) > cycles:
+    moving = traffic.seconds(costs) * costs.clock * 1e6
+    if (moving := costs.launch + costs.global_latency + moving) > cycles:
         cycles, bound = moving, MEMORY
     seconds = cycles / (costs.clock * 1e6)
     power = _power(block.flops * blocks, seconds, program.peak, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     is_bound_by_power = power > 1
     return Predicted(
-        seconds * power * 1e6,
+        seconds * power * 1e6 + costs.grid_launch / 1e3,
         "power" if is_bound_by_power else bound,
         waves,
         together,
@@ -182,11 +195,15 @@ def predicted(
     )
 
 
-def _cycles_of_waves(block: _Block, blocks: int, together: int) -> float:
-    """Cycles of the blocks of one multiprocessor, so many of them at a time; few are not a wave."""
+def _cycles_of_waves(block: _Block, blocks: int, together: int, alone: int) -> float:
+    """Cycles of the blocks of one multiprocessor, so many of them at a time; few are not a wave.
+
+    `alone` parts of each block, its warps, run on their own.
+    """
     full, rest = divmod(blocks, together)
+    demands = {unit: cycles / alone for unit, cycles in block.demands.items()}
     return sum(
-        count * cycles_of_blocks(block.demands, block.latencies, resident)
+        count * cycles_of_blocks(demands, block.latencies, resident * alone)
         for count, resident in ((full, together), (1, rest))
         if resident
     )
@@ -217,6 +234,7 @@ def _add_loop(block: _Block, loop: Operation, facts: LoopFacts, iterations: floa
         first = max((one.latency for one in facts.operations), default=0)
         block.demand(facts.bound or LATENCY, iterations * busiest)
         block.latencies += first + iterations * max(facts.cycles - busiest, 0)
+        block.meets = True
     elif facts.roofline is not None:
         block.add_serial(facts.roofline, loop.regions[-1].block, iterations)
 

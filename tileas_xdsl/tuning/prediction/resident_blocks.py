@@ -4,10 +4,12 @@ A block demands cycles of units, one after another, and waits for latencies in w
 none.  `n` blocks at a time are a closed queueing network, whose throughput follows exactly from
 that of `n - 1` (mean value analysis, Reiser and Lavenberg 1980):
 
-    time at a unit (n) = demand * (1 + blocks that are there with n - 1)
-    throughput (n)     = n / (latencies + time at all units)
+    time at a unit (n) = demand * (1 + blocks that are there with n - 1 - half of its use)
+    throughput (n)     = n / (latencies + time at all units), but one each largest demand at most
 
-One block takes the sum of all; many are bound by the unit that they demand most of.
+A unit takes as long for each: of the block that it works for, half is left on average, as Reiser's
+correction has it.  One block takes the sum of all; many are bound by the unit that they demand most
+of.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from collections.abc import Mapping
 
 def cycles_of_blocks(demands: Mapping[str, float], latencies: float, resident: int) -> float:
     """Return the cycles in which `resident` blocks end, when as many are there all the time."""
-    queues = dict.fromkeys(demands, 0.0)
+    waiting = dict.fromkeys(demands, 0.0)
     total = latencies + sum(demands.values())
     for count in range(1, resident + 1):
-        times = {unit: demand * (1 + queues[unit]) for unit, demand in demands.items()}
-        total = latencies + sum(times.values())
+        times = {unit: demand * (1 + waiting[unit]) for unit, demand in demands.items()}
+        total = max(latencies + sum(times.values()), count * max(demands.values(), default=0))
         if total:
-            queues = {unit: count * time / total for unit, time in times.items()}
+            waiting = {
+                unit: count * (time - demands[unit] / 2) / total for unit, time in times.items()
+            }
     return total

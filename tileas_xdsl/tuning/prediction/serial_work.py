@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.ir import Block
 
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.explanation.bounds.work_counts import own_operations
 from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroKind,
@@ -40,6 +43,10 @@ class SerialWork:
     loads: bool = False
     """Whether tiles were loaded before, and since the last reduction."""
     has_loaded: bool = False
+    meets: bool = False
+    """Whether warps wait for each other for what they have loaded."""
+    atomics: int = 0
+    """Elements that are added to global memory by `red`, one at a time."""
 
 
 def serial_work(block: Block, latencies: Latencies) -> SerialWork:
@@ -53,7 +60,10 @@ def serial_work(block: Block, latencies: Latencies) -> SerialWork:
         if not is_scheduled(op) or isinstance(op, ExpandDimsOp | ViewOp):
             continue
         node = MacroOperation(kind_of(op), (op,))
-        if node.kind in _COPIES:
+        found.meets |= found.has_loaded and _is_exchange(node)
+        if isinstance(op, AtomicRmwOp):
+            found.atomics += prod(shape_of(op.value.type) or (1,))
+        elif node.kind in _COPIES:
             _add_copy(found, node, latencies)
         elif node.kind in _COMPUTING:
             _add_computation(found, node, latencies)
@@ -64,6 +74,10 @@ def _add_copy(found: SerialWork, node: MacroOperation, latencies: Latencies) -> 
     if node.kind in (MacroKind.LOAD, MacroKind.TMA_LOAD) and not found.loads:
         found.waits += latencies.cache_latency if found.has_loaded else latencies.global_latency
         found.loads = found.has_loaded = True
+
+
+def _is_exchange(node: MacroOperation) -> bool:
+    return node.kind in (MacroKind.REDUCE, MacroKind.CONVERT)
 
 
 def _add_computation(found: SerialWork, node: MacroOperation, latencies: Latencies) -> None:
