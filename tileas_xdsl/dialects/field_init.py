@@ -149,7 +149,7 @@ def _result_type(
     return _converted(found, parameter, fields)
 
 
-def _region(given: Region | Block) -> Region:
+def _region(given: Region | Block | Sequence[Region]) -> Region | Sequence[Region]:
     return Region(given) if isinstance(given, Block) else given
 
 

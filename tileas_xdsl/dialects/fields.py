@@ -55,6 +55,7 @@ from xdsl.irdl import (
     region_def,
     result_def,
     var_operand_def,
+    var_region_def,
     var_result_def,
 )
 
@@ -99,6 +100,7 @@ OptInt: TypeAlias = Field[IntegerAttr | None, int | None]
 Array: TypeAlias = Field[DenseArrayBase[IntegerType], Sequence[int]]
 Flag: TypeAlias = Field[UnitAttr | None, bool]
 Body: TypeAlias = Field[Region, Region | Block]
+Bodies: TypeAlias = Field[Sequence[Region], Sequence[Region]]
 Result: TypeAlias = "Field[OpResult[AttributeT], AttributeT]"
 ComputedResult: TypeAlias = "Field[OpResult[AttributeT], Attribute | None]"
 """A result whose type may be left out."""
@@ -193,6 +195,11 @@ def body(*, single_block: bool = False) -> Any:
     return _field(region_def("single_block" if single_block else None), REQUIRED, False)
 
 
+def bodies() -> Any:
+    """Any number of regions."""
+    return _field(var_region_def(), REQUIRED, False)
+
+
 @overload
 def typed_result(
     constraint: Any = Attribute,
@@ -277,6 +284,7 @@ def _inherited(*, init: Literal[False] = False) -> Any:
         opt_attr,
         init_var,
         body,
+        bodies,
         typed_result,
         opt_typed_result,
         typed_results,

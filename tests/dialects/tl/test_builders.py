@@ -6,7 +6,7 @@ import pytest
 from xdsl.builder import Builder
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, f16, f32
-from xdsl.ir import Block, Region
+from xdsl.ir import Block
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
@@ -99,8 +99,8 @@ def test_loops():
         program.add(arith.ConstantOp.from_int_and_width(n, INDEX)) for n in (0, 4, 2)
     )
     inner = Block(arg_types=[INDEX])
-    serial = program.add(SerialOp(zero, four, inner, two))
-    pipelined = program.add(PipelinedOp(zero, program.count, 3, Region(Block(arg_types=[INDEX]))))
+    serial = program.add(SerialOp(zero, four, inner, step=two))
+    pipelined = program.add(PipelinedOp(zero, program.count, Block(arg_types=[INDEX]), stages=3))
     block = Block(arg_types=[INDEX, INDEX])
     parallel = program.add(ParallelOp((2, 3), block, coalesced_width=1))
     assert serial.static_bounds == range(0, 4, 2)

@@ -4,7 +4,7 @@
 |---|---|---|
 | `PipelineCreateOp(storage, kind, stages, multicast=1)` | `cutlass.pipeline.create` | a pipeline with its barriers at `storage` |
 | `MakeParticipantsOp(warps)` | `cutlass.pipeline.make_participants` | who is at an end |
-| `PipelineInitOp(pipe, participants, consumers, counts=, groups=)` | `cutlass.pipeline.init` | barriers are initialised |
+| `PipelineInitOp(pipe, participants, consumers, stages=, num_producers=, num_consumers=)` | `cutlass.pipeline.init` | barriers are initialised |
 | `StateCreateOp(role, stages)`, `StateIncrementOp(state)`, `StateGet...Op(state)` | `cutlass.pipeline.state.*` | which stage is next |
 | `Producer...Op`, `Consumer...Op`, `GetProducer...Op` | `cutlass.pipeline.*` | steps at a stage |
 | `ProduceOp(pipe, state, body)`, `ConsumeOp(pipe, state, body)` | `cutlass.pipeline.{produce, consume}` | a stage with a body |

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_region_def,
-    var_result_def,
-)
+from xdsl.irdl import AttrSizedOperandSegments, traits_def
 from xdsl.traits import IsTerminator, NoTerminator
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, optional_number, value_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.setup import PipelineInitOp
 from tileas_xdsl.dialects.cutlass.steps import (
     BARRIER,
@@ -41,24 +30,30 @@ from tileas_xdsl.dialects.cutlass.types import (
     PipelineStateType,
     PipelineType,
 )
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AsyncExecOp", "ConsumeOp", "ProduceOp", "SwitchByExecutorOp", "YieldOp"]
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+@derived_init
+class YieldOp(FieldsOp):
     """What the body of an operation of `cutlass` gives."""
 
     name = "cutlass.yield"
 
-    values = var_operand_def()
+    values: fields.Operands = fields.operands(default=())
 
     traits = traits_def(IsTerminator())
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
-    def __init__(self, values: Sequence[Value] = ()) -> None:
-        super().__init__(operands=[[SSAValue.get(value) for value in values]])
+
+def _yielded(given: Mapping[str, Any]) -> Sequence[Attribute]:
+    """The types that the body of a constructor yields."""
+    body: Region | Block = given["body"]
+    last = (body if isinstance(body, Block) else body.block).last_op
+    return last.operand_types if isinstance(last, YieldOp) else ()
 
 
 def check_yield(op: Operation, body: Region, types: Sequence[Attribute]) -> None:
@@ -66,27 +61,44 @@ def check_yield(op: Operation, body: Region, types: Sequence[Attribute]) -> None
     last = body.block.last_op
     if not isinstance(last, YieldOp):
         raise op_error(op, "has a body that ends with cutlass.yield")
-    if tuple(last.values.types) != tuple(types):
-        given = ", ".join(map(str, last.values.types)) or "nothing"
+    if tuple(last.operand_types) != tuple(types):
+        given = ", ".join(map(str, last.operand_types)) or "nothing"
         raise op_error(op, f"gives {', '.join(map(str, types)) or 'nothing'}, its body {given}")
 
 
-@irdl_op_definition
-class ProduceOp(IRDLOperation):
-    """Acquire, body, commit.  The body gets the index of the stage and the barrier of TMA.
+@derived_init
+class _BodyOp(FieldsOp):
+    """A stage with a body: the results are the state after the stage and what the body yields."""
 
-    The results are the state after the stage and what the body yields.
-    """
+    pipe: fields.Operand = fields.operand(PipelineType)
+    state: fields.Operand = fields.operand(PipelineStateType)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
+    next: fields.Result[PipelineStateType] = fields.typed_result(
+        PipelineStateType, type=fields.type_of("state"), init=False
+    )
+    outputs: fields.Results = fields.typed_results(type=_yielded, init=False)
+    body: fields.Body = fields.body(single_block=True)
+
+    def check_body(self, types: Sequence[Attribute]) -> None:
+        """The body takes values of these types and yields the outputs."""
+        if self.next.type != self.state.type:
+            raise op_error(self, f"goes on from {self.state.type}, not to {self.next.type}")
+        if self.body.block.arg_types != tuple(types):
+            expected, given = ", ".join(map(str, types)), len(self.body.block.args)
+            raise op_error(self, f"has a body that takes {expected}, not {given} others")
+        check_yield(self, self.body, [output.type for output in self.outputs])
+
+
+@irdl_op_definition
+@derived_init
+class ProduceOp(_BodyOp):
+    """Acquire, body, commit.  The body gets the index of the stage and the barrier of TMA."""
 
     name = "cutlass.pipeline.produce"
 
-    pipe = operand_def(PipelineType)
-    state = operand_def(PipelineStateType)
-    elected = opt_operand_def(i1)
-    bytes = opt_prop_def(IntegerAttr.constr(i32), prop_name="transaction_bytes")
-    next = result_def(PipelineStateType)
-    outputs = var_result_def()
-    body = region_def("single_block")
+    bytes: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i32), prop_name="transaction_bytes", default=None, kw_only=True
+    )
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     assembly_format = (
@@ -94,84 +106,35 @@ class ProduceOp(IRDLOperation):
         " `:` type($pipe) `,` type($state) `->` type($next) (`,` type($outputs)^)? $body"
     )
 
-    def __init__(
-        self,
-        pipe: Value,
-        state: Value,
-        body: Block,
-        outputs: Sequence[Attribute] = (),
-        *,
-        bytes: int | None = None,
-        elected: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pipe, state, elected],
-            result_types=[SSAValue.get(state).type, outputs],
-            properties={"transaction_bytes": optional_number(bytes)},
-            regions=[Region(body)],
-        )
-
     def verify_(self) -> None:
         type_ = check_stage(self, self.pipe, self.state)
         check_bytes(self, type_, self.bytes)
         check_elected(self, type_, self.elected)
         if type_.facts.producer == "tma" and self.bytes is None:
             raise op_error(self, "announces the bytes that TMA brings to a stage")
-        _check_body(self, self.body, (i32, BARRIER))
+        self.check_body((i32, BARRIER))
 
 
 @irdl_op_definition
-class ConsumeOp(IRDLOperation):
-    """Wait, body, release.  The body gets the index of the stage.
-
-    The results are the state after the stage and what the body yields.
-    """
+@derived_init
+class ConsumeOp(_BodyOp):
+    """Wait, body, release.  The body gets the index of the stage."""
 
     name = "cutlass.pipeline.consume"
-
-    pipe = operand_def(PipelineType)
-    state = operand_def(PipelineStateType)
-    elected = opt_operand_def(i1)
-    next = result_def(PipelineStateType)
-    outputs = var_result_def()
-    body = region_def("single_block")
 
     assembly_format = (
         "$pipe `,` $state (`if` $elected^)? attr-dict"
         " `:` type($pipe) `,` type($state) `->` type($next) (`,` type($outputs)^)? $body"
     )
 
-    def __init__(
-        self,
-        pipe: Value,
-        state: Value,
-        body: Block,
-        outputs: Sequence[Attribute] = (),
-        *,
-        elected: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[pipe, state, elected],
-            result_types=[SSAValue.get(state).type, outputs],
-            regions=[Region(body)],
-        )
-
     def verify_(self) -> None:
         check_stage(self, self.pipe, self.state)
-        _check_body(self, self.body, (i32,))
-
-
-def _check_body(op: ProduceOp | ConsumeOp, body: Region, types: Sequence[Attribute]) -> None:
-    if op.next.type != op.state.type:
-        raise op_error(op, f"goes on from {op.state.type}, not to {op.next.type}")
-    if body.block.arg_types != tuple(types):
-        expected = ", ".join(map(str, types))
-        raise op_error(op, f"has a body that takes {expected}, not {len(body.block.args)} others")
-    check_yield(op, body, op.outputs.types)
+        self.check_body((i32,))
 
 
 @irdl_op_definition
-class SwitchByExecutorOp(IRDLOperation):
+@derived_init
+class SwitchByExecutorOp(FieldsOp):
     """Gives each warp of the block its role: the arm whose mask has the bit of the warp.
 
     A mask is of consecutive warps; together they are all `executors` warps, each once.  An arm of
@@ -180,25 +143,13 @@ class SwitchByExecutorOp(IRDLOperation):
 
     name = "cutlass.pipeline.switch_by_executor"
 
-    warp = operand_def(i32)
-    executors = prop_def(IntegerAttr.constr(i32))
-    masks = prop_def(DenseArrayBase.constr(i32))
-    arms = var_region_def()
+    warp: fields.Operand = fields.operand(i32)
+    executors: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    masks: fields.Array = fields.prop(DenseArrayBase.constr(i32))
+    arms: fields.Bodies = fields.bodies()
 
     traits = traits_def(NoTerminator())
     assembly_format = "$warp `of` $executors `masks` $masks attr-dict-with-keyword $arms"
-
-    def __init__(
-        self, warp: Value, executors: int, masks: Sequence[int], arms: Sequence[Region]
-    ) -> None:
-        super().__init__(
-            operands=[warp],
-            properties={
-                "executors": number(executors),
-                "masks": DenseArrayBase.from_list(i32, masks),
-            },
-            regions=[arms],
-        )
 
     @property
     def ranges(self) -> list[range]:
@@ -265,18 +216,16 @@ def _inits(pipe: SSAValue) -> list[PipelineInitOp]:
 
 
 @irdl_op_definition
-class AsyncExecOp(IRDLOperation):
+@derived_init
+class AsyncExecOp(FieldsOp):
     """A container of work that goes on beside the main one; schedulers advance inside it."""
 
     name = "cutlass.async.exec"
 
-    outputs = var_result_def()
-    body = region_def("single_block")
+    body: fields.Body = fields.body(single_block=True)
+    outputs: fields.Results = fields.typed_results(type=_yielded, init=False)
 
     assembly_format = "(`->` type($outputs)^)? attr-dict-with-keyword $body"
 
-    def __init__(self, body: Block, outputs: Sequence[Attribute] = ()) -> None:
-        super().__init__(result_types=[outputs], regions=[Region(body)])
-
     def verify_(self) -> None:
-        check_yield(self, self.body, self.outputs.types)
+        check_yield(self, self.body, [output.type for output in self.outputs])

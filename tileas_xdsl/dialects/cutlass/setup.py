@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import InitVar
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
-from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
@@ -35,42 +31,53 @@ ARRIVALS: Mapping[Agent, int] = {"threads": 1, "cp_async": WARP}
 _NUMBER = IntegerAttr.constr(i32)
 
 
+def _pipe(given: Mapping[str, Any]) -> PipelineType:
+    return PipelineType(given["kind"], given["stages"], given["multicast"])
+
+
+def _participants(given: Mapping[str, Any]) -> ParticipantsType:
+    return ParticipantsType(given["warps"])
+
+
 @irdl_op_definition
-class PipelineCreateOp(IRDLOperation):
+@derived_init
+class PipelineCreateOp(FieldsOp):
     """A pipeline whose mbarriers lie at `storage`: full for each stage, then empty for each."""
 
     name = "cutlass.pipeline.create"
 
-    storage = operand_def()
-    result = result_def(PipelineType)
+    storage: fields.Operand = fields.operand()
+    kind: InitVar[str] = fields.init_var()
+    stages: InitVar[int] = fields.init_var()
+    multicast: InitVar[int] = fields.init_var(default=1)
+    result: fields.Result[PipelineType] = fields.typed_result(PipelineType, type=_pipe, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$storage attr-dict `:` type($storage) `->` type($result)"
-
-    def __init__(self, storage: Value, kind: str, stages: int, multicast: int = 1) -> None:
-        init_fields(self, storage=storage, result=PipelineType(kind, stages, multicast))
 
     def verify_(self) -> None:
         check_barrier(self, self.storage)
 
 
 @irdl_op_definition
-class MakeParticipantsOp(IRDLOperation):
+@derived_init
+class MakeParticipantsOp(FieldsOp):
     """The warps at one end of a pipeline, which the type names."""
 
     name = "cutlass.pipeline.make_participants"
 
-    result = result_def(ParticipantsType)
+    warps: InitVar[Sequence[int]] = fields.init_var()
+    result: fields.Result[ParticipantsType] = fields.typed_result(
+        ParticipantsType, type=_participants, init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result)"
 
-    def __init__(self, warps: Sequence[int]) -> None:
-        init_fields(self, result=ParticipantsType(warps))
-
 
 @irdl_op_definition
-class PipelineInitOp(IRDLOperation):
+@derived_init
+class PipelineInitOp(FieldsOp):
     """Initialises the barriers of every stage; all threads of the block execute it.
 
     `numProducers` and `numConsumers` are the warps at the two ends.  Where threads fill a stage or
@@ -80,45 +87,20 @@ class PipelineInitOp(IRDLOperation):
 
     name = "cutlass.pipeline.init"
 
-    pipe = operand_def(PipelineType)
-    participants = operand_def(ParticipantsType)
-    consumers = operand_def(ParticipantsType)
-    stages = prop_def(_NUMBER, prop_name="numStages")
-    num_producers = prop_def(_NUMBER, prop_name="numProducers")
-    num_consumers = prop_def(_NUMBER, prop_name="numConsumers")
-    barrier_id_base = opt_prop_def(_NUMBER)
-    producer_group_id = prop_def(_NUMBER)
-    consumer_group_id = prop_def(_NUMBER)
+    pipe: fields.Operand = fields.operand(PipelineType)
+    participants: fields.Operand = fields.operand(ParticipantsType)
+    consumers: fields.Operand = fields.operand(ParticipantsType)
+    stages: fields.Int = fields.prop(_NUMBER, prop_name="numStages", kw_only=True)
+    num_producers: fields.Int = fields.prop(_NUMBER, prop_name="numProducers", kw_only=True)
+    num_consumers: fields.Int = fields.prop(_NUMBER, prop_name="numConsumers", kw_only=True)
+    barrier_id_base: fields.OptInt = fields.opt_prop(_NUMBER, default=None, kw_only=True)
+    producer_group_id: fields.Int = fields.prop(_NUMBER, default=0, kw_only=True)
+    consumer_group_id: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     assembly_format = (
         "$pipe `,` $participants `,` $consumers attr-dict"
         " `:` type($pipe) `,` type($participants) `,` type($consumers)"
     )
-
-    def __init__(
-        self,
-        pipe: Value,
-        participants: Value,
-        consumers: Value,
-        *,
-        counts: tuple[int, int, int],
-        groups: tuple[int, int] = (0, 1),
-        barrier_id_base: int | None = None,
-    ) -> None:
-        """`counts` are the stages, the producers and the consumers."""
-        stages, producers, readers = map(number, counts)
-        init_fields(
-            self,
-            pipe=pipe,
-            participants=participants,
-            consumers=consumers,
-            stages=stages,
-            num_producers=producers,
-            num_consumers=readers,
-            barrier_id_base=barrier_id_base,
-            producer_group_id=groups[0],
-            consumer_group_id=groups[1],
-        )
 
     @property
     def producer_arrivals(self) -> int:

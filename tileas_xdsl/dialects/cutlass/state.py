@@ -5,16 +5,17 @@ Source: CUTLASS include/cutlass/pipeline/sm90_pipeline.hpp, PipelineState.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import InitVar
+from typing import Any
+
 from xdsl.dialects.builtin import StringAttr, i32
-from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
-from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
 
@@ -32,20 +33,25 @@ FIRST_PHASE = {"producer": 1, "consumer": 0}
 """By the end, the parity of the first lap: on fresh barriers a wait for parity 1 is over."""
 
 
+def _first_stage(given: Mapping[str, Any]) -> PipelineStateType:
+    return PipelineStateType(given["stages"])
+
+
 @irdl_op_definition
-class StateCreateOp(IRDLOperation):
+@derived_init
+class StateCreateOp(FieldsOp):
     """The first stage: index 0, count 0, and phase 1 for a producer, 0 for a consumer."""
 
     name = "cutlass.pipeline.state.create"
 
-    role = prop_def(StringAttr)
-    result = result_def(PipelineStateType)
+    role: fields.String = fields.prop(StringAttr)
+    stages: InitVar[int] = fields.init_var()
+    result: fields.Result[PipelineStateType] = fields.typed_result(
+        PipelineStateType, type=_first_stage, init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$role attr-dict `:` type($result)"
-
-    def __init__(self, role: str, stages: int) -> None:
-        init_fields(self, result=PipelineStateType(stages), role=role)
 
     def verify_(self) -> None:
         if self.role.data not in FIRST_PHASE:
@@ -53,20 +59,19 @@ class StateCreateOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StateIncrementOp(IRDLOperation):
+@derived_init
+class StateIncrementOp(FieldsOp):
     """The next stage; behind the last one comes the first, with the other parity."""
 
     name = "cutlass.pipeline.state.increment"
 
-    state = operand_def(PipelineStateType)
-    result = result_def(PipelineStateType)
+    state: fields.Operand = fields.operand(PipelineStateType)
+    result: fields.Result[PipelineStateType] = fields.typed_result(
+        PipelineStateType, type=fields.type_of("state"), init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$state attr-dict `:` type($state) `->` type($result)"
-
-    def __init__(self, state: Value) -> None:
-        value = SSAValue.get(state)
-        super().__init__(operands=[value], result_types=[value.type])
 
     def verify_(self) -> None:
         if self.state.type != self.result.type:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar
 from math import prod
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import traits_def
 from xdsl.traits import NoMemoryEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.field_init import ResultType
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
-    Value,
     check_static,
     element_of,
     scope_of,
@@ -38,29 +36,38 @@ from tileas_xdsl.dialects.tl.checks import (
 from tileas_xdsl.dialects.tl.enums import Space, SpaceAttr
 from tileas_xdsl.inference.program import Scope
 
+Buffer: TypeAlias = MemRefType[Attribute]
+OptFragment: TypeAlias = fields.Field[FragmentAttr | None, FragmentAttr | None]
 
-def _buffer_type(shape: tuple[int, ...], element: Attribute, space: Space) -> Attribute:
-    return MemRefType(element, shape, memory_space=SpaceAttr(space))
+
+def _allocated(space: Space) -> ResultType:
+    """The type of a buffer in a memory space, of the shape and elements that are given."""
+    return lambda given: MemRefType(given["element"], given["shape"], memory_space=SpaceAttr(space))
+
+
+@derived_init
+class _AllocOp(FieldsOp):
+    """Base: a new buffer."""
+
+    shape: InitVar[tuple[int, ...]] = fields.init_var()
+    element: InitVar[Attribute] = fields.init_var()
+
+    assembly_format = "attr-dict `:` type($buffer)"
 
 
 @irdl_op_definition
-class AllocSharedOp(IRDLOperation):
+@derived_init
+class AllocSharedOp(_AllocOp):
     """Allocate a buffer in shared memory; `layout` maps its elements to byte offsets."""
 
     name = "tl.alloc_shared"
 
-    layout = opt_prop_def(SharedAttr)
-    buffer = result_def(BUFFER)
-
-    assembly_format = "attr-dict `:` type($buffer)"
-
-    def __init__(
-        self, shape: tuple[int, ...], element: Attribute, layout: SharedAttr | None = None
-    ) -> None:
-        super().__init__(
-            properties={"layout": layout},
-            result_types=[_buffer_type(shape, element, Space.SHARED)],
-        )
+    layout: fields.Field[SharedAttr | None, SharedAttr | None] = fields.opt_prop(
+        SharedAttr, default=None
+    )
+    buffer: fields.Result[Buffer] = fields.typed_result(
+        BUFFER, type=_allocated(Space.SHARED), init=False
+    )
 
     def verify_(self) -> None:
         check_block_buffer(self, self.buffer.type, Scope.SHARED)
@@ -71,23 +78,16 @@ class AllocSharedOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AllocFragmentOp(IRDLOperation):
+@derived_init
+class AllocFragmentOp(_AllocOp):
     """Allocate a buffer in registers; `layout` maps elements to threads and slots."""
 
     name = "tl.alloc_fragment"
 
-    layout = opt_prop_def(FragmentAttr)
-    buffer = result_def(BUFFER)
-
-    assembly_format = "attr-dict `:` type($buffer)"
-
-    def __init__(
-        self, shape: tuple[int, ...], element: Attribute, layout: FragmentAttr | None = None
-    ) -> None:
-        super().__init__(
-            properties={"layout": layout},
-            result_types=[_buffer_type(shape, element, Space.FRAGMENT)],
-        )
+    layout: OptFragment = fields.opt_prop(FragmentAttr, default=None)
+    buffer: fields.Result[Buffer] = fields.typed_result(
+        BUFFER, type=_allocated(Space.FRAGMENT), init=False
+    )
 
     def verify_(self) -> None:
         check_block_buffer(self, self.buffer.type, Scope.FRAGMENT)
@@ -97,7 +97,8 @@ class AllocFragmentOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AllocLocalOp(IRDLOperation):
+@derived_init
+class AllocLocalOp(_AllocOp):
     """Allocate a buffer private to each thread; in a parallel loop, to each iteration.
 
     Writes of an iteration are visible neither to other iterations nor after the loop.
@@ -105,34 +106,25 @@ class AllocLocalOp(IRDLOperation):
 
     name = "tl.alloc_local"
 
-    buffer = result_def(BUFFER)
-
-    assembly_format = "attr-dict `:` type($buffer)"
-
-    def __init__(self, shape: tuple[int, ...], element: Attribute) -> None:
-        super().__init__(result_types=[_buffer_type(shape, element, Space.LOCAL)])
+    buffer: fields.Result[Buffer] = fields.typed_result(
+        BUFFER, type=_allocated(Space.LOCAL), init=False
+    )
 
     def verify_(self) -> None:
         check_block_buffer(self, self.buffer.type, Scope.LOCAL)
         check_in_kernel(self)
 
 
-class _AliasOp(IRDLOperation):
+@derived_init
+class _AliasOp(FieldsOp):
     """Base: another buffer of the same storage, the row-major bits of `source`."""
 
-    source = operand_def(BUFFER)
-    layout = opt_prop_def(FragmentAttr)
-    buffer = result_def(BUFFER)
+    source: fields.Operand = fields.operand(BUFFER)
+    buffer: fields.Result[Buffer] = fields.typed_result(BUFFER, alias="result_type")
+    layout: OptFragment = fields.opt_prop(FragmentAttr, default=None)
 
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$source attr-dict `:` type($source) `to` type($buffer)"
-
-    def __init__(
-        self, source: Value, result_type: Attribute, layout: FragmentAttr | None = None
-    ) -> None:
-        super().__init__(
-            operands=[source], properties={"layout": layout}, result_types=[result_type]
-        )
 
     def check_alias(self) -> None:
         """The same memory, of known extents, and as many bits."""

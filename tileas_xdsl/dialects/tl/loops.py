@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, UnitAttr, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    opt_operand_def,
     opt_prop_def,
-    prop_def,
-    region_def,
     traits_def,
 )
 from xdsl.parser import Parser
@@ -22,11 +19,12 @@ from xdsl.traits import NoTerminator
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
-    Value,
     extents_text,
     number,
     parse_clauses,
@@ -54,8 +52,13 @@ _IN_ITERATIONS = (
 _SCALAR_DIALECTS = ("arith.", "math.")
 
 
+_Extents: TypeAlias = "fields.Field[DenseArrayBase[IntegerType], Sequence[int]]"
+_OptFragment: TypeAlias = fields.Field[FragmentAttr | None, FragmentAttr | None]
+
+
 @irdl_op_definition
-class ParallelOp(IRDLOperation):
+@derived_init
+class ParallelOp(FieldsOp):
     """Run every iteration of the box `extents` once, on some thread; iterations are independent.
 
     `layout` maps an iteration to a thread and one of its per-thread iterations; `vector` adjacent
@@ -66,32 +69,22 @@ class ParallelOp(IRDLOperation):
 
     name = "tl.parallel"
 
-    box = prop_def(DenseArrayBase.constr(i64), prop_name="extents")
-    layout = opt_prop_def(FragmentAttr)
+    box: _Extents = fields.prop(
+        DenseArrayBase.constr(i64),
+        prop_name="extents",
+        convert=partial(DenseArrayBase.from_list, i64),
+        alias="extents",
+    )
+    body: fields.Body = fields.body(single_block=True)
+    layout: _OptFragment = fields.opt_prop(FragmentAttr, default=None)
     vector = opt_prop_def(IntegerAttr.constr(i64))
     runs_once = opt_prop_def(UnitAttr)
     is_padded = opt_prop_def(UnitAttr)
-    coalesced_width = opt_prop_def(IntegerAttr.constr(i64))
-    body = region_def("single_block")
+    coalesced_width: fields.OptInt = fields.opt_prop(
+        IntegerAttr.constr(i64), default=None, kw_only=True, convert=number
+    )
 
     traits = traits_def(NoTerminator())
-
-    def __init__(
-        self,
-        extents: Sequence[int],
-        body: Region | Block,
-        layout: FragmentAttr | None = None,
-        *,
-        coalesced_width: int | None = None,
-    ) -> None:
-        super().__init__(
-            properties={
-                "extents": DenseArrayBase.from_list(i64, extents),
-                "layout": layout,
-                "coalesced_width": number(coalesced_width),
-            },
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -160,13 +153,14 @@ def _check_iteration(op: Operation) -> None:
     raise op_error(op, "has no place in an iteration of a tl.parallel")
 
 
-class _CountedOp(IRDLOperation):
+@derived_init
+class _CountedOp(FieldsOp):
     """Base: a variable from `lower` up to, without, `upper`, by `step` (default: 1)."""
 
-    lower = operand_def(IndexType())
-    upper = operand_def(IndexType())
-    step = opt_operand_def(IndexType())
-    body = region_def("single_block")
+    lower: fields.Operand = fields.operand(IndexType())
+    upper: fields.Operand = fields.operand(IndexType())
+    step: fields.OptOperand = fields.opt_operand(IndexType(), default=None, kw_only=True)
+    body: fields.Body = fields.body(single_block=True)
 
     @property
     def variable(self) -> SSAValue:
@@ -204,14 +198,6 @@ class SerialOp(_CountedOp):
 
     traits = traits_def(NoTerminator())
 
-    def __init__(
-        self, lower: Value, upper: Value, body: Region | Block, step: Value | None = None
-    ) -> None:
-        super().__init__(
-            operands=[lower, upper, step],
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
-
     @classmethod
     def parse(cls, parser: Parser) -> SerialOp:
         operands, name = _parse_counted(parser)
@@ -233,6 +219,7 @@ class SerialOp(_CountedOp):
 
 
 @irdl_op_definition
+@derived_init
 class PipelinedOp(_CountedOp):
     """Iterations one after another; copies into shared memory may run `stages` - 1 of them ahead.
 
@@ -241,23 +228,9 @@ class PipelinedOp(_CountedOp):
 
     name = "tl.pipelined"
 
-    stages = prop_def(IntegerAttr.constr(i64))
+    stages: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number, kw_only=True)
 
     traits = traits_def(NoTerminator())
-
-    def __init__(
-        self,
-        lower: Value,
-        upper: Value,
-        stages: int,
-        body: Region | Block,
-        step: Value | None = None,
-    ) -> None:
-        super().__init__(
-            operands=[lower, upper, step],
-            properties={"stages": number(stages)},
-            regions=[Region(body) if isinstance(body, Block) else body],
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> PipelinedOp:

@@ -194,9 +194,9 @@ def _counted(scope: Scope, node: Node) -> None:
     stages = _stages(node)
     made: Operation
     if stages > 1 and not scope.is_iteration:
-        made = PipelinedOp(lower, upper, stages, block, by)
+        made = PipelinedOp(lower, upper, block, stages=stages, step=by)
     else:
-        made = SerialOp(lower, upper, block, by)
+        made = SerialOp(lower, upper, block, step=by)
     scope.insert(made)
 
 

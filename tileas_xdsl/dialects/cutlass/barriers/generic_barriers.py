@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation, operand_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
-from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -58,24 +56,20 @@ class GenericBarrierSyncOp(FieldsOp):
         check_group(self, self.id, self.threads)
 
 
-class _CounterOp(IRDLOperation):
+@derived_init
+class _CounterOp(FieldsOp):
     """What a group does at a counter; all its threads execute it."""
 
-    counter = operand_def()
-    thread = operand_def(i32)
-    value = operand_def(i32)
-    id = prop_def(_NUMBER)
-    threads = prop_def(_NUMBER)
+    counter: fields.Operand = fields.operand()
+    value: fields.Operand = fields.operand(i32, position=2)
+    thread: fields.Operand = fields.operand(i32)
+    id: fields.Int = fields.prop(_NUMBER, kw_only=True)
+    threads: fields.Int = fields.prop(_NUMBER, kw_only=True)
 
     assembly_format = (
         "$counter `,` $value `thread` $thread `at` $id `threads` $threads attr-dict"
         " `:` type($counter)"
     )
-
-    def __init__(
-        self, counter: Value, value: Value, thread: Value, *, id: int, threads: int
-    ) -> None:
-        init_fields(self, counter=counter, thread=thread, value=value, id=id, threads=threads)
 
     def verify_(self) -> None:
         type_ = pointer_to(self, self.counter, "counter", AddressSpace.GMEM, COUNTER_BYTES)

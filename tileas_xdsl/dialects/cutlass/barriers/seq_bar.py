@@ -6,17 +6,20 @@ Source: CUTLASS include/cutlass/pipeline/sm90_pipeline.hpp, OrderedSequenceBarri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import InitVar
+from typing import Any
+
 from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, opt_operand_def, result_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT, check_barrier
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
-from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -31,20 +34,28 @@ __all__ = [
 _NUMBER = IntegerAttr.constr(i32)
 
 
+def _sequence(given: Mapping[str, Any]) -> SeqBarType:
+    return SeqBarType(given["depth"], given["length"])
+
+
+def _first_stage(given: Mapping[str, Any]) -> SeqBarStateType:
+    return SeqBarStateType(given["depth"])
+
+
 @irdl_op_definition
-class SeqBarCreateOp(IRDLOperation):
+@derived_init
+class SeqBarCreateOp(FieldsOp):
     """A sequence whose mbarriers lie at `storage`, those of a stage beside one another."""
 
     name = "cutlass.seq_bar.create"
 
-    storage = operand_def()
-    result = result_def(SeqBarType)
+    storage: fields.Operand = fields.operand()
+    depth: InitVar[int] = fields.init_var()
+    length: InitVar[int] = fields.init_var()
+    result: fields.Result[SeqBarType] = fields.typed_result(SeqBarType, type=_sequence, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "$storage attr-dict `:` type($storage) `->` type($result)"
-
-    def __init__(self, storage: Value, depth: int, length: int) -> None:
-        init_fields(self, storage=storage, result=SeqBarType(depth, length))
 
     def verify_(self) -> None:
         check_barrier(self, self.storage)
@@ -73,19 +84,20 @@ class SeqBarInitOp(FieldsOp):
 
 
 @irdl_op_definition
-class SeqBarStateCreateOp(IRDLOperation):
+@derived_init
+class SeqBarStateCreateOp(FieldsOp):
     """The first stage; group 0 has the other parity, so that its first turn begins at once."""
 
     name = "cutlass.seq_bar.state.create"
 
-    group = operand_def(i32)
-    result = result_def(SeqBarStateType)
+    group: fields.Operand = fields.operand(i32)
+    depth: InitVar[int] = fields.init_var()
+    result: fields.Result[SeqBarStateType] = fields.typed_result(
+        SeqBarStateType, type=_first_stage, init=False
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$group attr-dict `:` type($result)"
-
-    def __init__(self, group: Value, depth: int) -> None:
-        init_fields(self, group=group, result=SeqBarStateType(depth))
 
 
 @irdl_op_definition
@@ -106,33 +118,24 @@ class SeqBarWaitOp(FieldsOp):
 
 
 @irdl_op_definition
-class SeqBarArriveOp(IRDLOperation):
+@derived_init
+class SeqBarArriveOp(FieldsOp):
     """Ends the turn of `group` in this stage: the next group may go on.  Gives the next stage."""
 
     name = "cutlass.seq_bar.arrive"
 
-    bar = operand_def(SeqBarType)
-    state = operand_def(SeqBarStateType)
-    group = operand_def(i32)
-    elected = opt_operand_def(i1)
-    result = result_def(SeqBarStateType)
+    bar: fields.Operand = fields.operand(SeqBarType)
+    state: fields.Operand = fields.operand(SeqBarStateType)
+    group: fields.Operand = fields.operand(i32)
+    elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
+    result: fields.Result[SeqBarStateType] = fields.typed_result(
+        SeqBarStateType, type=fields.type_of("state"), init=False
+    )
 
     assembly_format = (
         "$bar `,` $state `group` $group (`if` $elected^)? attr-dict"
         " `:` type($bar) `,` type($state) `->` type($result)"
     )
-
-    def __init__(
-        self, bar: Value, state: Value, group: Value, *, elected: Value | None = None
-    ) -> None:
-        init_fields(
-            self,
-            bar=bar,
-            state=state,
-            group=group,
-            elected=elected,
-            result=SSAValue.get(state).type,
-        )
 
     def verify_(self) -> None:
         _check_depth(self, self.bar, self.state)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import prop_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -124,28 +124,16 @@ class BlockStripedStoreOp(BlockStripedOp):
 
 
 @irdl_op_definition
+@derived_init
 class BlockStripedReduceOp(BlockStripedOp):
     """Updates each element of a thread by its register, atomically on the device."""
 
     name = "cutlass.block_striped.reduce"
 
-    kind = prop_def(StringAttr)
+    kind: fields.String = fields.prop(StringAttr, default="add", kw_only=True)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = f"$kind {BlockStripedOp.assembly_format}"
-
-    def __init__(
-        self,
-        data: Value,
-        array: Value,
-        thread: Value,
-        *,
-        threads: int,
-        width: int = 1,
-        kind: str = "add",
-    ) -> None:
-        super().__init__(data, array, thread, threads=threads, width=width)
-        self.kind = keyword(kind)
 
     def verify_(self) -> None:
         super().verify_()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.barriers.generic_barriers import COUNTER_BYTES, check_group
 from tileas_xdsl.dialects.cutlass.schedulers.block_striped import check_pieces, registers_of
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
@@ -29,7 +29,6 @@ from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
 )
 from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
-from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -171,6 +170,7 @@ class FixupIncrementOp(_CountedFixupOp):
 
 
 @irdl_op_definition
+@derived_init
 class FixupOp(_FixupOp):
     """Adds the sums of the parts before this one to `data`, and hands on what is not the last part.
 
@@ -181,38 +181,14 @@ class FixupOp(_FixupOp):
 
     name = "cutlass.tile_scheduler.fixup"
 
-    data = operand_def()
-    width = prop_def(_NUMBER)
+    data: fields.Operand = fields.operand()
+    width: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$params `,` $work `,` $data `,` $workspace `thread` $thread `at` $id `threads` $threads"
         " `width` $width attr-dict `:` type($params) `,` type($data) `,` type($workspace)"
     )
-
-    def __init__(
-        self,
-        params: Value,
-        work: Value,
-        data: Value,
-        workspace: Value,
-        thread: Value,
-        *,
-        id: int,
-        threads: int,
-        width: int = 1,
-    ) -> None:
-        init_fields(
-            self,
-            params=params,
-            work=work,
-            workspace=workspace,
-            thread=thread,
-            data=data,
-            id=id,
-            threads=threads,
-            width=width,
-        )
 
     @property
     def tile_elements(self) -> int:

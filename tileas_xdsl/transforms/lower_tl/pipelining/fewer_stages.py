@@ -36,7 +36,7 @@ def take_stages(kernel: KernelOp, excess: int) -> bool:
         left[loop] -= 1
         missing -= sizes[loop]
     for loop, stages in left.items():
-        loop.stages = IntegerAttr(stages, loop.stages.type)
+        loop.properties["stages"] = IntegerAttr(stages, loop.stages.type)
     return True
 
 
