@@ -72,14 +72,19 @@ class TmemTransfer:
         layout = layout_of_modes(rows, [*across, last, beside])
         return RegisterLayout(layout, (self.rows, columns), GROUP_THREADS * groups)
 
-    def instructions(self, columns: int) -> Sequence[tuple[int, int, int]]:
-        """Lane, column and repetitions of each instruction that moves so many columns."""
+    def instructions(
+        self, columns: int, most: int = TMEM_MAX_REGISTERS
+    ) -> Sequence[tuple[int, int, int]]:
+        """Lane, column and repetitions of each instruction that moves so many columns.
+
+        Each moves at most so many registers of a thread.
+        """
         shape, registers = MOVE_SHAPES[self.shape], TMEM_REGISTERS[self.shape]
         found: list[tuple[int, int, int]] = []
         for part in range(self.parts):
             first = 0
             while first < columns:
-                count = min((columns - first) // shape.columns, TMEM_MAX_REGISTERS // registers)
+                count = min((columns - first) // shape.columns, most // registers)
                 count = 1 << (count.bit_length() - 1)
                 found.append((part * self.lanes, first, count))
                 first += count * shape.columns
