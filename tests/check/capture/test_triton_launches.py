@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -125,6 +126,22 @@ def test_a_saved_launch_is_repeated_by_one_command(driver: DriverConfig, tmp_pat
     assert result.exit_code == 1
     found = {(f["kind"], f["location"]["line"]) for f in json.loads(result.stdout)["findings"]}
     assert found == {(f.kind, f.line) for f in reports[0].findings}
+
+
+def test_autotuning_checks_each_configuration_once_and_keeps_the_first(
+    driver: DriverConfig,
+) -> None:
+    data = np.random.default_rng(2).standard_normal((1, 700)).astype(np.float32)
+    with check.triton(schedules=1) as reports:
+        benchmark = driver.active.get_benchmarker()
+        outputs = [np.zeros((1, 700), np.float32) for _ in range(3)]
+        times = [
+            benchmark(partial(launch, driver, Tensor(data), Tensor(out), (1, 1, 1)), (0.5, 0.2))
+            for out in outputs
+        ]
+    assert len(reports) == 3
+    assert times.index(min(times)) == 0
+    assert all(np.array_equal(out, outputs[0]) and out.any() for out in outputs)
 
 
 def test_no_block_is_no_launch(driver: DriverConfig) -> None:
