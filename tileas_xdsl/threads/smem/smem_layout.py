@@ -245,19 +245,33 @@ class SharedMap:
     bytes: int = 0
     first_excess: SharedMemoryError | None = None
     """The error at the first operation for which there was no room."""
+    gaps: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """Begin and end of what alignment has left free: barriers of all pipelines share one."""
 
     def allocate(
         self, op: Operation, name: str, size: int, what: str, alignment: int = ALIGNMENT
     ) -> int:
         """Return the offset of a new allocation; `check` raises where capacity is exceeded."""
-        offset = align_up(self.bytes, alignment)
-        self.bytes = offset + size
+        offset = self._in_gap(size, alignment)
+        if offset is None:
+            offset = align_up(self.bytes, alignment)
+            self.gaps.append((self.bytes, offset))
+            self.bytes = offset + size
         most = self.target.shared_memory_per_block
         if self.bytes > most and self.first_excess is None:
             text = f"a block needs {self.bytes} bytes of shared memory with it; it has {most}"
             self.first_excess = SharedMemoryError(*op_error(op, text).diagnostics)
         self.parts.append(Allocation(name, offset, size, what))
         return offset
+
+    def _in_gap(self, size: int, alignment: int) -> int | None:
+        """Take memory of the first gap that has room, and return where it begins."""
+        for index, (begin, end) in enumerate(self.gaps):
+            offset = align_up(begin, alignment)
+            if offset + size <= end:
+                self.gaps[index : index + 1] = [(begin, offset), (offset + size, end)]
+                return offset
+        return None
 
     def reserve(self, size: int) -> None:
         """Let a block have `size` bytes at least, for use before that of any allocation."""
@@ -270,10 +284,10 @@ class SharedMap:
             raise self.first_excess
 
     def table(self) -> str:
-        """The map as text, a line for each part."""
+        """The map as text, a line for each part, in the order of their offsets."""
         width = max([15, *(len(part.name) for part in self.parts)])
         lines = [
             f"{part.offset:>8} .. {part.offset + part.bytes:<8} {part.name:<{width}}  {part.what}"
-            for part in self.parts
+            for part in sorted(self.parts, key=lambda part: part.offset)
         ]
         return "\n".join([*lines, f"{self.bytes:>8} bytes in all"])
