@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -15,7 +16,6 @@ from xdsl.dialects.builtin import (
     UnregisteredOp,
 )
 from xdsl.ir import Attribute, Block, Operation
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.report import Location
 
@@ -36,8 +36,8 @@ def file_locations(location: Attribute) -> Iterator[Location]:
             yield from file_locations(location.callee)
             yield from file_locations(location.caller)
         case FusedLoc():
-            if isa(location.locations, ArrayAttr[Attribute]):
-                for part in location.locations:
+            if isinstance(location.locations, ArrayAttr):
+                for part in cast("ArrayAttr[Attribute]", location.locations):
                     yield from file_locations(part)
         case _:
             return

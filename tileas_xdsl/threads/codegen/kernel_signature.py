@@ -16,6 +16,7 @@ host encodes it; hidden arguments (workspace, printf buffers) follow those of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -34,7 +35,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrToIntOp
@@ -71,8 +71,9 @@ def add_arguments(e: ThreadBuilder, kernel: func.FuncOp, block: Block) -> list[s
     names: list[str] = []
     for position, argument in enumerate(kernel.body.block.args):
         type_ = argument.type
-        if isa(type_, MemRefType[Attribute]):
-            e.values[argument] = _array(e, block, position, type_, names)
+        if isinstance(type_, MemRefType):
+            array = cast("MemRefType[Attribute]", type_)
+            e.values[argument] = _array(e, block, position, array, names)
         elif isinstance(type_, PtrType):
             pointer = _add(block, memory_pointer(kernel, type_), names, f"ptr {position}")
             e.values[argument] = Scalar(e.insert(PtrToIntOp(pointer)).result)

@@ -23,9 +23,8 @@ from typing import TypeAlias
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
@@ -38,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 
 MAX_ELEMENTS = 128
 """Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
@@ -186,7 +186,7 @@ class _Slice:
     def _may_repeat(self, op: Operation) -> bool:
         """Whether a producer may run an operation again: its threads have registers for it."""
         values = (*op.operand_types, *op.result_types)
-        types = [type_ for type_ in values if isa(type_, TensorType[Attribute])]
+        types = [tile for type_ in values if (tile := as_tile(type_)) is not None]
         most = MAX_ELEMENTS if op.has_trait(MemoryReadEffect) else self.most_elements
         if any(prod(type_.get_shape()) > most for type_ in types):
             return False

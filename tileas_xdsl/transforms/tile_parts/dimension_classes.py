@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, func, scf, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, NoneAttr, TensorType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, NoneAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -28,6 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_dense_transpose
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 
 Dim: TypeAlias = tuple[SSAValue, int]
 """A dimension of a tile."""
@@ -38,7 +38,8 @@ SAME_SHAPE = ("arith.", "math.", "nv_tileaa.addptr", "nv_tileas.convert_layout")
 
 def tile_shape(value: SSAValue) -> tuple[int, ...]:
     """Return the extents of a tile; none for anything else."""
-    return tuple(value.type.get_shape()) if isa(value.type, TensorType[Attribute]) else ()
+    tile = as_tile(value.type)
+    return () if tile is None else tuple(tile.get_shape())
 
 
 class DimensionClasses:
@@ -135,7 +136,8 @@ def _relate(classes: DimensionClasses, op: Operation) -> None:
 
 def _is_fixed(tile: SSAValue) -> bool:
     """Whether a layout in shared memory was chosen that parts of the tile would not have."""
-    encoding = tile.type.encoding if isa(tile.type, TensorType[Attribute]) else NoneAttr()
+    type_ = as_tile(tile.type)
+    encoding = NoneAttr() if type_ is None else type_.encoding
     return isinstance(encoding, SharedEncoding) and not is_dense_transpose(tile.type)
 
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.irdl.constraints import AnyAttr
 from xdsl.traits import Pure
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+
+_TILES = Kinds(TensorType)
 
 
 def pointer_of(type_: Attribute) -> PtrType | None:
     """The type of a pointer, or of the pointers in a tile; None for any other type."""
-    inside = type_.element_type if isa(type_, TensorType[Attribute]) else type_
+    inside = cast("TensorType[Attribute]", type_).element_type if _TILES[type(type_)] else type_
     return inside if isinstance(inside, PtrType) else None
 
 
@@ -56,6 +58,7 @@ class AddPtrOp(FieldsOp):
 
 def _taken_apart(type_: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
     """Element and shape of a tile; a scalar has no shape."""
-    if isa(type_, TensorType[Attribute]):
-        return type_.element_type, tuple(type_.get_shape())
-    return type_, None
+    if not _TILES[type(type_)]:
+        return type_, None
+    tile = cast("TensorType[Attribute]", type_)
+    return tile.element_type, tuple(tile.get_shape())
