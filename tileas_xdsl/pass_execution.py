@@ -35,6 +35,13 @@ def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bo
         verify_module(module, after=spec.name)
 
 
+_made: dict[tuple[type[ModulePass], str], ModulePass] = {}
+"""Passes, which do not change, by class and text: reading options asks for their type hints."""
+
+
 def make_pass(spec: ArgSpec) -> ModulePass:
     """Return an installed pass with its options."""
-    return installed_universe().all_passes[spec.name]().from_spec(spec)
+    key = installed_universe().all_passes[spec.name](), str(spec)
+    if key not in _made:
+        _made[key] = key[0].from_spec(spec)
+    return _made[key]
