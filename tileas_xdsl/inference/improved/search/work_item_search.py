@@ -98,6 +98,9 @@ class CandidateSearch:
         self._maps: dict[FragmentMap, FragmentMap] = {}
         self._verdicts: dict[tuple[object, ...], SearchResult | None] = {}
         self._estimates: dict[tuple[object, ...], Estimate] = {}
+        self._faults: dict[tuple[object, ...], Violation | None] = {}
+        self._targets: dict[tuple[object, ...], FragmentMap | None] = {}
+        self._staged_items: dict[tuple[WorkItem, str], WorkItem] = {}
         self._extends = False
 
     def kept(self, layout: FragmentMap) -> FragmentMap:
@@ -239,11 +242,11 @@ class CandidateSearch:
         moved, registers, conversion_registers, chosen = 0.0, 0, 0, 0
         for name in item.fragments:
             uses = item.uses_of(name)
-            fault = _fault(runs, uses, layouts[name]) if name in layouts else None
+            fault = self._fault(item, runs, name, layouts[name]) if name in layouts else None
             if name in layouts and fault is None:
                 chosen += _selected(runs, uses, layouts[name])
                 continue
-            target = self._target(runs, uses, fault is not None, hints.get(name))
+            target = self._target(item, runs, name, fault is not None, hints.get(name))
             if fault is None:
                 if target is None:
                     missing.append(name)
@@ -283,32 +286,54 @@ class CandidateSearch:
         self, item: WorkItem, layouts: Layouts, description: str, runs: FragmentMap, name: str
     ) -> Choice | None:
         """The choice where the work item sees a fragment in shared memory."""
-        choice = self._assessed(item.staged(name), layouts, description, runs)
+        key = item, name
+        if key not in self._staged_items:
+            self._staged_items[key] = item.staged(name)
+        choice = self._assessed(self._staged_items[key], layouts, description, runs)
         if choice is None:
             return None
         cost = item.trip_count * staging_cost(layouts[name], item.uses_of(name))
         return replace(choice, moved=choice.moved + cost, staged=(name, *choice.staged))
 
+    def _fault(
+        self, item: WorkItem, runs: FragmentMap, name: str, layout: FragmentMap
+    ) -> Violation | None:
+        """Why `runs` is wrong for a layout of a buffer (cached)."""
+        key = item.number, name, self.kept(runs), self.kept(layout)
+        if key not in self._faults:
+            self._faults[key] = _fault(runs, item.uses_of(name), layout)
+        return self._faults[key]
+
     def _target(
-        self, runs: FragmentMap, uses: list[FragmentUse], convert: bool, hint: FragmentMap | None
+        self,
+        item: WorkItem,
+        runs: FragmentMap,
+        name: str,
+        convert: bool,
+        hint: FragmentMap | None,
     ) -> FragmentMap | None:
         """A layout of a buffer with which `runs` is right; everywhere only to convert to."""
-        if hint is not None and _fault(runs, uses, hint) is None:
+        if hint is not None and self._fault(item, runs, name, hint) is None:
             return hint
-        for use in uses:
-            found = pushed(runs, use)
-            if found is not None and _fault(runs, uses, found) is None:
-                return self.kept(found)
-        if not convert and not self._extends:
-            return None
-        for use in uses:
-            found = extended(runs, use)
-            if found is not None and _fault(runs, uses, found) is None:
-                return self.kept(found)
+        key = item.number, name, runs, convert, self._extends
+        if key not in self._targets:
+            self._targets[key] = self._made_target(item, runs, name, convert)
+        return self._targets[key]
+
+    def _made_target(
+        self, item: WorkItem, runs: FragmentMap, name: str, convert: bool
+    ) -> FragmentMap | None:
+        uses = item.uses_of(name)
+        makers = [pushed, extended] if convert or self._extends else [pushed]
+        for make in makers:
+            for use in uses:
+                found = make(runs, use)
+                if found is not None and self._fault(item, runs, name, found) is None:
+                    return self.kept(found)
         if not convert:
             return None
         every = self.kept(fully_replicated(uses[0].buffer.shape, self.block))
-        return every if _fault(runs, uses, every) is None else None
+        return every if self._fault(item, runs, name, every) is None else None
 
     def _estimate(self, item: WorkItem, runs: FragmentMap) -> Estimate:
         key = item.number, id(runs), *(use.buffer.name for use in item.memory)
