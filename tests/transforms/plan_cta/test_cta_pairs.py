@@ -65,6 +65,11 @@ ALONE: Mapping[str, tuple[Problem, str]] = {
         _product("matmul", "f16", (128, 128, 32), (128, 128, 16)),
         "two CTAs multiply 256 rows together, not 128x128x16 of f16",
     ),
+    # Each CTA has 256 rows, which it multiplies in two parts.
+    "512 rows": (
+        _product("matmul", "f16", (512, 64, 32), (512, 64, 16)),
+        "two CTAs multiply 256 rows together, not 512x64x16 of f16",
+    ),
     "computed operands": (
         _product("matmul_tf32", "f32", (256, 128, 32), (256, 128, 16)),
         "threads compute its operands, and two CTAs multiply what TMA loads",

@@ -77,4 +77,5 @@ def _replace(op: DotOp, family: str) -> None:
         signedness_b=op.signedness_b,
         promote=accumulates_coarsely(family, atom.a),
     )
+    made.attributes.update(op.attributes)
     Rewriter.replace_op(op, made)

@@ -86,7 +86,7 @@ def _divide(kernel: func.FuncOp, target: Target) -> None:
     changed = replace(spec.data, num_warps=warps, tile_block_ctas=count)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(changed)
     use_unit(kernel, target)
-    mark_products(kernel, problem)
+    mark_products(kernel, problem, target)
 
 
 def _count_tile_blocks(kernel: func.FuncOp, count: int) -> None:

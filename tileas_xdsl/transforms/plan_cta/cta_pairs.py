@@ -81,14 +81,12 @@ def loaded_operand(operand: SSAValue) -> TiledLoadOp | None:
             return None
 
 
-def mark_products(kernel: func.FuncOp, problem: str | None) -> None:
-    """Let the products into tensor memory be of two CTAs, or say why they are not."""
-    for op in products_of(kernel):
-        if not is_tensor_product(op) or op.atom is None:
-            continue
-        if problem is None:
+def mark_products(kernel: func.FuncOp, problem: str | None, target: Target) -> None:
+    """Let the products of a target that has pairs be of two CTAs, or say why they are not."""
+    for op in products_of(kernel) if target.matrix_unit.pair_rows else ():
+        if problem is None and is_tensor_product(op) and op.atom is not None:
             op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
-        else:
+        elif problem is not None:
             op.attributes[NOT_PAIRED] = StringAttr(problem)
 
 
