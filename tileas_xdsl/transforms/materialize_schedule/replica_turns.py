@@ -2,17 +2,20 @@
 
     scf.for {                                scf.for {
       wait %ring_k; read { dot }               wait %ring_k; turn "take"; read { dot }
-      wait %ring_v; read { dot }      ->       wait %ring_v; read { dot }; turn "pass"
-      softmax                                  softmax
+      wait %ring_v; read { dot }      ->       wait %ring_v; read { dot }
+      %p = exp2 ...; softmax                   %p = exp2 ...; turn "pass"; softmax
     }                                        }
 
 The products of a round are issued without a stop, and while a replica computes what is not a
-product, the matrix unit has those of the other one.
+product, the matrix unit has those of the other one.  The turn is passed on behind the exponentials,
+of which some are computed then: with the issue of the products it would be too early, for both
+replicas would compute at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
@@ -20,20 +23,31 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnAction, TurnOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
 
 def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
     """Put the products of a round between `take` and `pass`, where a schedule has turns."""
-    products = [op for op in loop.body.block.ops if _multiplies(op)]
+    operations = list(loop.body.block.ops)
+    products = [op for op in operations if _multiplies(op)]
     if len(barriers) < 2 or not products:
         return
+    behind = operations[operations.index(products[-1]) :]
+    last = max(behind, key=_exponentials, default=products[-1])
     for action, point in (
         (TurnAction.OPEN, InsertPoint.before(loop)),
         (TurnAction.TAKE, InsertPoint.before(products[0])),
-        (TurnAction.PASS, InsertPoint.after(products[-1])),
+        (TurnAction.PASS, InsertPoint.after(last)),
         (TurnAction.CLOSE, InsertPoint.after(loop)),
     ):
         Rewriter.insert_op(TurnOp(action, barriers), point)
+
+
+def _exponentials(op: Operation) -> int:
+    """How many functions an operation computes."""
+    is_function = op.name.startswith("math.") and instruction_count(op.name).mufu > 0
+    return prod(shape_of(op.results[0].type) or ()) if is_function else 0
 
 
 def _multiplies(op: Operation) -> bool:
