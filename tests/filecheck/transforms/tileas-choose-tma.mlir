@@ -239,7 +239,7 @@ func.func @read_again(%p: !nv_tileaa.ptr<f32, 1>, %x: tensor<64x64xf16>, %n: ind
 // CHECK:         %x, %t = nv_tileas.tiled_load %va[%i, %i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true}
 // CHECK-NEXT:    %0 = nv_tileas.convert_layout %x : tensor<64x32xf32, #nv_tileas<space smem>> -> tensor<64x32xf32>
 // CHECK-NEXT:    %y = arith.truncf %0
-func.func @computed(%a: !nv_tileaa.ptr<f32, 1>, %b: tensor<32x64xtf32, #nv_tileas<space smem>>, %c: tensor<64x64xf32>, %n: index) {
+func.func @computed(%a: !nv_tileaa.ptr<f32, 1>, %b: tensor<32x64xtf32, #nv_tileas<space smem>>, %c: tensor<64x64xf32>, %n: index) -> tensor<64x64xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
@@ -253,7 +253,7 @@ func.func @computed(%a: !nv_tileaa.ptr<f32, 1>, %b: tensor<32x64xtf32, #nv_tilea
     %d = nv_tileas.dot %z, %b, %acc {atom = #nv_tileas<atom wgmma_tf32_tf32_f32>} : tensor<64x32xtf32, #nv_tileas<space smem>>, tensor<32x64xtf32, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
-  func.return
+  func.return %sum : tensor<64x64xf32>
 }
 
 // -----
