@@ -1,0 +1,96 @@
+"""Rows that begin and end anywhere: what is loaded, padded and stored, on the emulator."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+
+ct: Any = pytest.importorskip("cuda.tile")
+
+COLUMNS = 2048
+
+
+@ct.kernel
+def negated(x: Any, y: Any, sums: Any, columns: ct.Constant[int]) -> None:
+    """The opposite of a row, and its sum with ones behind its end."""
+    i = ct.bid(0)
+    row = ct.load(x, (i, 0), (1, columns), padding_mode=ct.PaddingMode.NEG_ZERO)
+    ct.store(y, (i, 0), ct.astype(-row, y.dtype))
+    ones = ct.where(row == 0, 1.0, ct.astype(row, ct.float32))
+    ct.store(sums, (i,), ct.sum(ones, axis=1))
+
+
+@ct.kernel
+def flipped(x: Any, y: Any, columns: ct.Constant[int]) -> None:
+    """The bits of the bytes of a row, inverted."""
+    i = ct.bid(0)
+    ct.store(y, (i, 0), ~ct.load(x, (i, 0), (1, columns)))
+
+
+@cache
+def compiled(kernel: Any, signature: str) -> Any:
+    return tileas.compile(kernel, target="sm_90a", signature=f"{signature}, columns={COLUMNS}")
+
+
+def of_halves(stride: str = "?") -> Any:
+    rows = f"f16[?, {stride}]"
+    return compiled(negated, f"x: {rows}, y: {rows}, sums: f32[?]")
+
+
+def halves(rng: np.random.Generator, *shape: int) -> Any:
+    """Multiples of 1/8 up to 2, which sums of f32 hold exactly, and none is 0."""
+    return (rng.integers(1, 17, shape) * rng.choice([-1, 1], shape) / 8).astype(np.float16)
+
+
+@pytest.mark.parametrize("width", [2047, 1025, 1999, 7, 2041, 2048])
+def test_rows_of_16_bits_are_accessed_by_elements(width: int) -> None:
+    """Of three rows, and a block behind them."""
+    kernel = of_halves()
+    assert "ld.global.b16" in kernel.ptx
+    x = halves(np.random.default_rng(width), 3, width)
+    y, sums = np.full_like(x, np.nan), np.zeros(3, np.float32)
+    found = kernel.emulate(x, y, sums, COLUMNS, grid=(4, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[1], -x)
+    expected = x.astype(np.float32).sum(1) + COLUMNS - width
+    assert np.array_equal(found.arrays[2], expected)
+
+
+@pytest.mark.parametrize("width", [2046, 1538])
+def test_rows_of_even_length_are_accessed_by_pairs(width: int) -> None:
+    kernel = of_halves("?%2")
+    x = halves(np.random.default_rng(width), 2, width)
+    y, sums = np.full_like(x, np.nan), np.zeros(2, np.float32)
+    found = kernel.emulate(x, y, sums, COLUMNS, grid=(2, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[1], -x)
+
+
+@pytest.mark.parametrize("width", [2047, 20])
+def test_bytes_are_accessed_by_elements(width: int) -> None:
+    kernel = compiled(flipped, "x: i8[?, ?], y: i8[?, ?]")
+    x = np.random.default_rng(width).integers(-128, 128, (3, width), np.int8)
+    found = kernel.emulate(x, np.zeros_like(x), COLUMNS, grid=(3, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[1], ~x)
+
+
+def test_rows_are_stored_where_they_were() -> None:
+    """No access reaches what other blocks store."""
+    kernel = compiled(in_place, "x: f16[?, ?]")
+    x = halves(np.random.default_rng(0), 3, 2047)
+    found = kernel.emulate(x.copy(), COLUMNS, grid=(3, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[0], -x)
+
+
+@ct.kernel
+def in_place(x: Any, columns: ct.Constant[int]) -> None:
+    """The opposite of a row, in its place."""
+    i = ct.bid(0)
+    ct.store(x, (i, 0), -ct.load(x, (i, 0), (1, columns)))
