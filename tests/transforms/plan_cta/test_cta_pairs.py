@@ -130,6 +130,14 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
         _replacing(r"(expect_tx\S* _, \[[^]]*\]), 12288;", r"\1, 6144;"),
         "race-RAW",
     ),
+    "one CTA alone allocates tensor memory": (
+        _replacing(
+            r"(    tcgen05\.alloc[^\n]*\n    tcgen05\.relinquish[^\n]*\n)",
+            "    .reg .b32 %rank;\n    .reg .pred %odd;\n    mov.u32 %rank, %cluster_ctarank;\n"
+            "    setp.ne.u32 %odd, %rank, 0;\n    @%odd bra $ONE;\n\\1$ONE:\n",
+        ),
+        "tensor-memory",
+    ),
     "one CTA alone frees tensor memory": (
         _replacing(
             r"(    tcgen05\.dealloc[^\n]*\n)",
