@@ -86,7 +86,7 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
     "a stage is never released": (in_loop(changing(RELEASE, "")), "deadlock"),
     "another stage is released": (
         in_loop(changing(r"(mbarrier\.arrive\.shared.*\+)(\d+)", next_barrier)),
-        "barrier-init",
+        "barrier-arrivals",
     ),
     "a stage is released before the wait for its reader": (in_loop(moved), "race-WAR"),
     "a wait leaves one product too many": (
