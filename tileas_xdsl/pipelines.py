@@ -61,7 +61,7 @@ MAKE_PERSISTENT = ArgSpec("tileas-make-persistent", {})
 _TMA = ArgSpec("tileas-choose-tma", {})
 
 _LAID_OUT = (
-    ArgSpec("tileas-materialize-schedule", {"default": (True,)}),
+    ArgSpec("tileas-materialize-schedule", {"default": (True,), "turns": (True,)}),
     *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
     *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
     _BULK,

@@ -236,11 +236,12 @@ def test_products_run_apart_where_registers_hold_both(
     assert ("nv_tileas.async.pipeline.agent_switch" in made) == is_rotated
 
 
-def test_groups_neither_wait_ahead_nor_take_turns_by_themselves() -> None:
-    """Without either, attention of head size 64 is the fastest (docs/decisions/scheduling.md)."""
-    _, kernel = two_groups()
-    assert "bar.arrive" not in kernel.ptx
-    assert kernel.ptx == two_groups(turns=False, ahead=False)[1].ptx
+def test_groups_take_turns_by_themselves() -> None:
+    """So attention of head size 64 is the fastest (docs/decisions/scheduling.md)."""
+    problem, kernel = two_groups(turns=True)
+    assert "bar.arrive" in kernel.ptx
+    assert problem.compiled("sm_90a").ptx == kernel.ptx
+    assert "bar.arrive" not in two_groups(turns=False)[1].ptx
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy"])

@@ -34,7 +34,7 @@ def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
     if len(barriers) < 2 or not products:
         return
     behind = operations[operations.index(products[-1]) :]
-    last = max(behind, key=_exponentials, default=products[-1])
+    last = max(behind, key=exponentials, default=products[-1])
     for action, point in (
         (TurnAction.OPEN, InsertPoint.before(loop)),
         (TurnAction.TAKE, InsertPoint.before(products[0])),
@@ -44,8 +44,8 @@ def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
         Rewriter.insert_op(TurnOp(action, barriers), point)
 
 
-def _exponentials(op: Operation) -> int:
-    """How many functions an operation computes."""
+def exponentials(op: Operation) -> int:
+    """Return how many functions of the special function unit an operation computes."""
     is_function = op.name.startswith("math.") and instruction_count(op.name).mufu > 0
     return prod(shape_of(op.results[0].type) or ()) if is_function else 0
 
