@@ -153,6 +153,12 @@ def test_annotated_extents_and_strides_are_constants() -> None:
     assert found.shape == (BY_16, ONE, BY_16)
 
 
+def test_annotated_strides_are_all_that_is_known_of_contiguity() -> None:
+    annotated = known(static_stride_dims=(0,))
+    packed, apart = (of(annotated, Elsewhere((4, 4), (80, 4 * n))) for n in (1, 2))
+    assert packed == apart
+
+
 @pytest.mark.parametrize(
     ("dims", "message"), [((3,), "contains axis 3 but array rank is 3"), ((1, -2), "duplicate")]
 )

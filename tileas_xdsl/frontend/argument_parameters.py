@@ -300,20 +300,21 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     _check_range(argument, facts, bits)
     rank = len(facts.shape)
     step = max(_DIVISOR // facts.item_size, 1)
-    # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
-    most = [
-        step if stride == 1 and extent % _DIVISOR else _DIVISOR
-        for extent, stride in zip(facts.shape, facts.strides, strict=True)
-    ]
+    is_seen = rank <= _MAX_RANK
     fixed = set(_static_axes(argument, annotation, "shape", rank))
     fixed_steps = set(_static_axes(argument, annotation, "stride", rank))
-    if rank > _MAX_RANK:
-        most, step = [0] * rank, 0
+    strides = tuple(_known(argument, facts.strides, fixed_steps, [step * is_seen] * rank, True))
+    # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
+    divisors = [
+        step if stride.constant == 1 and extent % _DIVISOR else _DIVISOR
+        for extent, stride in zip(facts.shape, strides, strict=True)
+    ]
+    most = [divisor * is_seen for divisor in divisors]
     return ArrayParameter(
         argument.name,
         _element(argument, facts.element),
         tuple(_known(argument, facts.shape, fixed, most, argument.is_dispatched)),
-        tuple(_known(argument, facts.strides, fixed_steps, [step] * rank, True)),
+        strides,
         max(argument.divisor(facts.address, _DIVISOR), _natural(facts)),
         bits,
         not _is_disjoint(facts),
