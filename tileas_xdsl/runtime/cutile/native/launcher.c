@@ -451,12 +451,12 @@ static PyObject *relaunch(Launcher *self, PyObject *const *args)
     Py_XDECREF(key);
     if (!launch && !PyErr_Occurred())
         Py_RETURN_NONE;
-    if (!launch || launch == Py_None || is_larger(blocks, ((Launch *)launch)->most) ||
-        !fill((Launch *)launch, &found))
+    if (!launch || launch == Py_None || is_larger(blocks, ((Launch *)launch)->most))
         Py_RETURN_FALSE;
-    if (enqueue((Launch *)launch, blocks, stream))
-        Py_RETURN_FALSE; /* Python launches again, and raises */
-    Py_RETURN_TRUE;
+    Py_INCREF(launch); /* `add` may replace it if a tool in front of the driver runs Python */
+    int failed = !fill((Launch *)launch, &found) || enqueue((Launch *)launch, blocks, stream);
+    Py_DECREF(launch);
+    return PyBool_FromLong(!failed); /* where it failed, Python launches again, and raises */
 }
 
 static PyObject *launcher_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names)
