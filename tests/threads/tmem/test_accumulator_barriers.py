@@ -9,7 +9,7 @@ import pytest
 
 from kernels.compiled import TWO_ORDERS
 from kernels.cutile import emulated
-from kernels.cutile.persistent import PROBLEMS, _persistent  # pyright: ignore[reportPrivateUsage]
+from kernels.cutile.persistent import PROBLEMS, persistent_problem
 from kernels.cutile.problem import Problem
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.interpreters.ptx.execution.state import Order
@@ -17,7 +17,7 @@ from tileas_xdsl.runtime.arguments.cutile_arguments import held
 from tileas_xdsl.runtime.emulation import emulate
 
 CASES: dict[str, Problem] = {
-    "for": _persistent("bf16", (256, 136, 136), (128, 64, 64), 2),
+    "for": persistent_problem("bf16", (256, 136, 136), (128, 64, 64), 2),
     "while": PROBLEMS[-1],
 }
 """Loops over tiles, the second with a branch around the product."""

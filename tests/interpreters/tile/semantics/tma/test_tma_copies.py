@@ -137,6 +137,36 @@ def test_tensors_of_other_ranks(rank: int) -> None:
     assert found.tobytes() == wanted.tobytes()
 
 
+SLICES = """
+  %rows_from = nv_tileas.slice_tma_desc %from[%f, %m] {axis = 0 : i32}
+  %rows_to = nv_tileas.slice_tma_desc %to[%g, %n] {axis = 0 : i32}
+  %t = """
+OF_SLICES = (
+    LOAD_STORE.replace("BOX", "%c32, %c16")
+    .replace("OOB", "")
+    .replace("%from,", "%rows_from,")
+    .replace("%to,", "%rows_to,")
+    .replace("\n  %t = ", SLICES)
+)
+
+
+@pytest.mark.parametrize("tiles", [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)])
+@pytest.mark.parametrize("rows", [(0, 40, 0, 24), (5, 30, 3, 20), (7, 9, 2, 5), (4, 0, 6, 18)])
+def test_slices_end_where_their_rows_do(
+    rows: tuple[int, int, int, int], tiles: tuple[int, int]
+) -> None:
+    """Rows around a slice are out of bounds, although the array has them."""
+    rng = np.random.default_rng(3)
+    a, b = numbers(rng, (40, 72), np.float16), numbers(rng, (24, 48), np.float16)
+    (f, m, g, n), (i, p) = rows, tiles
+    text = kernel(f"{ARGS}, %f: i32, %m: i32, %g: i32, %n: i32", SHARED + OF_SLICES, types=TYPES)
+    found = run(text, a, b, i, 0, p, 0, f, m, g, n, schedules=[None])[1]
+    wanted = b.copy()
+    tile = window(a[f : f + m], (16 * i, 0), (16, 32), 0)
+    wanted[g : g + n] = put(b[g : g + n], tile, (16 * p, 0))
+    assert found.tobytes() == wanted.tobytes()
+
+
 def test_a_load_delivers_its_tile_to_whoever_waits() -> None:
     rng = np.random.default_rng(3)
     a, b = numbers(rng, (16, 32), np.float16), numbers(rng, (16, 32), np.float16)
