@@ -9,9 +9,9 @@ BIN := $(VENV)/bin
 OUT := out
 MAKEFLAGS += --no-print-directory
 
-SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines.py test_readme.py \
-  test_docs_passes.py test_cutile.py dialects inference layout/expr analysis frontend \
-  interpreters/pure interpreters/ptx/instructions interpreters/ptx/checking \
+SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines.py \
+  test_docs_passes.py test_cutile.py dialects inference layout/expr analysis frontend/cutile \
+  interpreters/pure interpreters/ptx/instructions interpreters/ptx/checking/reports \
   interpreters/tile/semantics interpreters/tile/execution interpreters/tile/synchronization \
   kernels/test_forms.py kernels/test_tl.py kernels/test_sass.py kernels/test_demo.py \
   transforms/lower_tiles/control/test_plain_control.py \
@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev
 
 smoke: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/python -m pytest -W error -q -n 2 $(SMOKE)
+	@$(BIN)/python -m pytest -W error -q -n 2 --dist worksteal $(SMOKE)
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/python tests/check_pass.py $(PASS)
