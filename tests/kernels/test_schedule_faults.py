@@ -7,12 +7,13 @@ round before, stages of both are waited for, read and released a product apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
 
 from kernels.cutile.attention import Attention
+from tests.support.ptx_edits import Edit, changing
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.runtime.arguments.cutile_arguments import held
 from tileas_xdsl.runtime.emulation import emulate
@@ -26,9 +27,6 @@ FULL = r"^\$W\d+:\n +mbarrier\.try_wait.*\n.*bra.*\n"
 """A wait for a stage, with the branch that repeats it."""
 
 RELEASE = r"^ +elect\.sync.*\n(?: +\.loc.*\n)?.*mbarrier\.arrive\.shared.*\n"
-
-Edit = Callable[[str], str]
-Replacement = str | Callable[[re.Match[str]], str]
 
 
 @cache
@@ -46,17 +44,6 @@ def in_loop(edit: Edit) -> Edit:
         end = re.compile(r"^ +bra \$L\d+;\n", re.M).search(ptx, waits)
         assert end is not None
         return ptx[:begin] + edit(ptx[begin : end.end()]) + ptx[end.end() :]
-
-    return edited
-
-
-def changing(pattern: str, by: Replacement) -> Edit:
-    """The first match of a pattern, which there has to be."""
-
-    def edited(text: str) -> str:
-        found, count = re.subn(pattern, by, text, count=1, flags=re.M)
-        assert count == 1, pattern
-        return found
 
     return edited
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ pytest.importorskip("cuda.tile")
 from kernels.cutile import Problem, emulated, evaluated, simulated
 from kernels.cutile.matmul import product_problem
 from kernels.cutile.persistent import persistent_problem
+from tests.support.ptx_edits import Edit, changing
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.transforms.plan_cta.cta_pairs import NOT_PAIRED
@@ -93,16 +95,7 @@ def test_others_say_why_each_cta_multiplies_alone(name: str) -> None:
     assert emulated(problem, kernel).is_right
 
 
-Edit = Callable[[str], str]
-
-
-def _replacing(pattern: str, text: str, count: int = 0) -> Edit:
-    def edit(ptx: str) -> str:
-        changed, times = re.subn(pattern, text, ptx, count=count, flags=re.DOTALL)
-        assert times, pattern
-        return changed
-
-    return edit
+_replacing = partial(changing, every=True, flags=re.DOTALL)
 
 
 FAULTS: Mapping[str, tuple[Edit, str]] = {

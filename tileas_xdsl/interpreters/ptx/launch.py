@@ -172,7 +172,7 @@ class Launch:
         return machine.instructions, finished
 
     def _report_leaks(self) -> None:
-        """Note memory of `malloc` that nobody has freed, by the call that allocated it."""
+        """Note leaks: memory of `malloc` that is never freed, by the call that allocated it."""
         by_call: dict[int, list[Allocation]] = {}
         for piece in self._heap.leaks():
             by_call.setdefault(piece.at, []).append(piece)

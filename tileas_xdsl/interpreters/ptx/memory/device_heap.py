@@ -26,7 +26,7 @@ SLAB = 1 << 18
 ALIGNMENT = 16
 
 JUNK = 0xCD
-"""What memory holds that nobody has written."""
+"""The byte that uninitialised memory holds."""
 
 
 @dataclass
