@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.ptx.base import REG, PtxOp
 from tileas_xdsl.dialects.ptx.checks import check_count, check_kind
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import RegType
-from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA
+from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
 
 __all__ = ["MmaSparseOp"]
 
@@ -48,7 +48,8 @@ class MmaSparseOp(PtxOp):
 
     traits = traits_def(Pure())
 
-    def check(self) -> None:
+    def fragments(self) -> Fragments:
+        """Return the registers of the dense product whose A is what this one keeps."""
         shape = self.text("shape")
         types = (self.text("type"), self.text("a_type"), self.text("b_type"))
         rows, _, k = shape.partition("k")
@@ -56,6 +57,10 @@ class MmaSparseOp(PtxOp):
         found = MMA.get((dense, *types))
         if found is None:
             raise self.error(f"has no form {shape} with {', '.join(types)}")
+        return found
+
+    def check(self) -> None:
+        found = self.fragments()
         for what, value, kind, count in (
             ("A", self.a, found.kind, found.a),
             ("B", self.b, found.kind, STEP * found.b),
@@ -69,11 +74,14 @@ class MmaSparseOp(PtxOp):
             raise self.error(
                 f"takes the metadata of threads 0 to 3 of each four, not of {selector}"
             )
+        if found.mma_kind and not self.flag("ordered"):
+            raise self.error(f"takes ordered metadata for kind::{found.mma_kind}")
 
     def emit(self, out: Writer) -> None:
         types = ".".join(self.text(name) for name in ("type", "a_type", "b_type", "type"))
         ordered = "::ordered_metadata" if self.flag("ordered") else ""
-        head = f"mma.sp{ordered}.sync.aligned.{self.text('shape')}.row.col.{types}"
+        kind = self.fragments().kind_suffix
+        head = f"mma.sp{ordered}.sync.aligned.{self.text('shape')}.row.col{kind}.{types}"
         values = (self.results[0], *self._operands[:3])
         fragments = ", ".join(f"{{{', '.join(out.registers(value))}}}" for value in values)
         metadata = out.register(self._operands[3])

@@ -289,11 +289,11 @@ class MmaOp(PtxOp):
             raise self.error("saturates integers only")
 
     def emit(self, out: Writer) -> None:
-        type, saturate = self.text("type"), ".satfinite" * self.flag("saturate")
-        head = (
-            f"mma.sync.aligned.{self.text('shape')}.row.col{saturate}"
-            f".{type}.{self.text('a_type')}.{self.text('b_type')}.{type}"
-        )
+        shape, type = self.text("shape"), self.text("type")
+        a_type, b_type = self.text("a_type"), self.text("b_type")
+        kind = MMA[shape, type, a_type, b_type].kind_suffix
+        saturate = ".satfinite" * self.flag("saturate")
+        head = f"mma.sync.aligned.{shape}.row.col{kind}{saturate}.{type}.{a_type}.{b_type}.{type}"
         values = (self.results[0], *self._operands)
         fragments = [f"{{{', '.join(out.names(value))}}}" for value in values]
         out.line(f"{head} {', '.join(fragments)}")

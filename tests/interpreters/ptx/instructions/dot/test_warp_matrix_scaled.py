@@ -1,4 +1,4 @@
-"""`mma.sync ... block_scale` against numpy and ml_dtypes, by the table of register layouts."""
+"""`mma.sync` of narrow floats, with block scales and without, against numpy and ml_dtypes."""
 
 from typing import Any
 
@@ -70,6 +70,41 @@ def packed(bits: np.ndarray, element: str, name: str) -> np.ndarray:
     row, column = owners(name)
     cells = bits[row, column]
     return np.ascontiguousarray(cells[:, ::2] | cells[:, 1::2] << 4).view("u4")
+
+
+NARROW_CASES = [("e4m3", "e2m1", "f32"), ("e3m2", "e2m3", "f32"), ("e2m1", "e5m2", "f16")]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("a", "b", "d"), NARROW_CASES)
+def test_narrow_floats_without_scales(a: str, b: str, d: str, sparse: bool) -> None:
+    """`.kind::f8f6f4`: elements of 6 and 4 bits have a byte of the registers each."""
+    rng = np.random.default_rng(len(a + b) + sparse)
+    name, k = "mma.m16n8k32.8bit", 64 if sparse else 32
+    left, right = codes(a, (16, 32), rng), codes(b, (8, k), rng)
+    added = rng.integers(-9, 9, (16, 8)).astype(np.float32 if d == "f32" else np.float16)
+    parts = {
+        "a": packed(left, a, f"{name}.a"),
+        "b": np.hstack([packed(p, b, f"{name}.b") for p in np.split(right, k // 32, 1)]),
+        "c": to_registers(added, f"{name}.c"),
+        "e": np.zeros((32, 1), np.uint32),
+    }
+    values = numbers(left, a)
+    if sparse:
+        parts["e"], values = kept_in_order(values, False, rng)
+    counts = {part: held.shape[1] for part, held in parts.items()}
+    vectors = {part: group(part, count) for part, count in counts.items()}
+    body = START + "".join(
+        load_words(part, part.upper(), count) + "\n" for part, count in counts.items()
+    )
+    body += (
+        f"mma{'.sp::ordered_metadata' * sparse}.sync.aligned.m16n8k{k}.row.col.kind::f8f6f4"
+        f".{d}.{a}.{b}.{d} {vectors['c']}, {vectors['a']}, {vectors['b']}, {vectors['c']}"
+        f"{', %e0, 0' * sparse};\n{store_words('c', counts['c'])} ret;"
+    )
+    report = execute(body, pointers("ABCE"), [*parts.values()], target="sm_120a", version="8.7")
+    exact = (values @ numbers(right, b).T + added).astype(added.dtype)
+    np.testing.assert_array_equal(report.arrays[2], to_registers(exact, f"{name}.c"))
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])

@@ -25,7 +25,7 @@ from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import wrap_int32
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_computation import rounded_sum
 from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, store
-from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode
+from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode, singles
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
@@ -168,9 +168,14 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 
 FAMILY: Mapping[str, str] = {
     "f16": "16bit", "bf16": "16bit", "tf32": "tf32", "s8": "8bit", "u8": "8bit",
-    "e4m3": "8bit", "e5m2": "8bit", "f64": "f64",
+    "e4m3": "8bit", "e5m2": "8bit", "e3m2": "8bit", "e2m3": "8bit", "e2m1": "8bit", "f64": "f64",
 }  # fmt: skip
 """By element type, the row of the register-layout table."""
+
+CONTAINERS: Mapping[str, tuple[int, int]] = {
+    "e4m3": (0, 0xFF), "e5m2": (0, 0xFF), "e3m2": (0, 0x3F), "e2m3": (0, 0x3F), "e2m1": (2, 0xF),
+}  # fmt: skip
+"""Where the bits of an element are in its byte: the lowest one, and the mask of all."""
 
 
 @cache
@@ -206,7 +211,7 @@ def build_mma(site: Site) -> Step:
     site.count(6 if sparse else 4)
     k, metadata = int(shape[3]), None
     if sparse:
-        metadata = build_metadata(site, 4, element_bits(a), k, ordered=ordered)
+        metadata = build_metadata(site, 4, _cell_bits(a), k, ordered=ordered)
     return _mma_step(site, name, (d, a, b), saturate, metadata)
 
 
@@ -222,7 +227,7 @@ def _mma_step(
     width = 64 if d == "f64" else 32
     register = TYPES[f"b{width}"]
     counts = {part: _count(f"{name}.{part}", bits, width) for part, bits in
-              (("a", element_bits(a)), ("b", element_bits(b)), ("c", element_bits(d)))}  # fmt: skip
+              (("a", _cell_bits(a)), ("b", _cell_bits(b)), ("c", _cell_bits(d)))}  # fmt: skip
     counts["b"] *= halves
     dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
     slots = {
@@ -241,12 +246,12 @@ def _mma_step(
         result = np.zeros_like(words["c"])
         for warp in warps_of(f.mask):
             mine = slice(WARP * warp, WARP * warp + WARP)
-            left = _matrix_of(words["a"][mine], f"{name}.a", a)
+            left = matrix_of(words["a"][mine], f"{name}.a", a)
             if metadata is not None:
                 left = spread_along_k(left, metadata.columns(f, warp))
             halves_of_b = np.split(words["b"][mine], halves, 1)
-            right = np.concatenate([_matrix_of(half, f"{name}.b", b) for half in halves_of_b], 1)
-            total = left @ right.T + _matrix_of(words["c"][mine], f"{name}.c", d)
+            right = np.concatenate([matrix_of(half, f"{name}.b", b) for half in halves_of_b], 1)
+            total = left @ right.T + matrix_of(words["c"][mine], f"{name}.c", d)
             result[mine] = _registers_of(total, f"{name}.c", d, saturate)
         for i, dest in enumerate(dests):
             f.r[dest] = np.ascontiguousarray(result[:, i])
@@ -260,15 +265,20 @@ def element_bits(element: str) -> int:
     return {"f64": 64, "f32": 32, "s32": 32}.get(element) or ELEMENT_BITS[element]
 
 
+def _cell_bits(element: str) -> int:
+    """Return the bits that an element has in a register: floats of 6 and 4 bits have a byte."""
+    return 8 if element in CONTAINERS else element_bits(element)
+
+
 def _count(name: str, bits: int, width: int) -> int:
     """Return the registers of an operand, at least one."""
     return max(REGISTER_LAYOUTS[name].values * bits // width, 1)
 
 
-def _matrix_of(words: Array, name: str, element: str) -> Array:
+def matrix_of(words: Array, name: str, element: str) -> Array:
     """Decode registers (threads, registers) to a matrix of numbers (rows, columns)."""
     row, column = locations(name)
-    cells = np.ascontiguousarray(words).view(UNSIGNED[element_bits(element)])[:, : row.shape[1]]
+    cells = np.ascontiguousarray(words).view(UNSIGNED[_cell_bits(element)])[:, : row.shape[1]]
     matrix = np.zeros(REGISTER_LAYOUTS[name].tile, np.float64)
     matrix[row, column] = numbers_of(cells, element)
     return matrix
@@ -279,6 +289,9 @@ def numbers_of(cells: Array, element: str) -> Array:
     cells = np.ascontiguousarray(cells)
     if element in ("f64", "f32"):
         return decode(cells, element)
+    if element in CONTAINERS:
+        shift, mask = CONTAINERS[element]
+        return singles(cells >> np.uint8(shift) & np.uint8(mask), element).astype(np.float64)
     if element == "s32":
         return cells.view(np.int32).astype(np.float64)
     return values_of(cells, element).astype(np.float64)

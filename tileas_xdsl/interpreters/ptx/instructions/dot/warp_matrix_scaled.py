@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import build_
 from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
     build_mma,
     locations,
+    matrix_of,
     numbers_of,
     words_of,
 )
@@ -40,11 +41,6 @@ SPARSE_SHAPES: Mapping[str, str] = {"m16n8k64": "m16n8k32", "m16n8k128": "m16n8k
 """By the shape of a product with a sparse A: that of the dense product with as many registers."""
 
 REGISTERS: Mapping[str, int] = {"a": 4, "b": 2, "c": 4}
-
-CONTAINERS: Mapping[str, tuple[int, int]] = {
-    "e4m3": (0, 0xFF), "e5m2": (0, 0xFF), "e3m2": (0, 0x3F), "e2m3": (0, 0x3F), "e2m1": (2, 0xF),
-}  # fmt: skip
-"""Where the bits of an element are in its byte: the lowest one, and the mask of all."""
 
 QUAD, BYTES = 4, 4
 """Threads that share scales; the bytes of a register."""
@@ -155,13 +151,11 @@ def _scales_at(site: Site, index: int, threads: int) -> _Scales:
 
 def _matrix(words: Array, name: str, element: str) -> Array:
     """Decode registers (threads, registers) to numbers (rows, columns)."""
+    if not name.endswith((".4bit.a", ".4bit.b")):
+        return matrix_of(words, name, element)
     row, column = locations(name)
     cells = np.ascontiguousarray(words).view(np.uint8)
-    if name.endswith((".4bit.a", ".4bit.b")):
-        codes = np.stack([cells & 0xF, cells >> 4], -1).reshape(len(cells), -1)
-    else:
-        shift, mask = CONTAINERS[element]
-        codes = cells >> np.uint8(shift) & np.uint8(mask)
+    codes = np.stack([cells & 0xF, cells >> 4], -1).reshape(len(cells), -1)
     matrix = np.zeros(REGISTER_LAYOUTS[name].tile, np.float64)
     matrix[row, column] = singles(np.ascontiguousarray(codes), element)
     return matrix

@@ -13,7 +13,11 @@ from tileas_xdsl.target.isa.forms import InstructionForm, form
 from tileas_xdsl.target.isa.requirements import HOPPER, Requirement, since
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     MMA,
+    MMA_NARROW,
+    MMA_NARROW_SHAPE,
+    NARROW,
     SCALED_MMA,
+    WARP_NARROW,
     WGMMA_COLUMNS,
     WGMMA_INTEGER_COLUMNS,
     WGMMA_K,
@@ -48,6 +52,8 @@ def _moves() -> Forms:
 
 def _mma() -> Forms:
     for (shape, d, a, b), fragment in MMA.items():
+        if fragment.mma_kind:
+            continue
         saturate = "{.satfinite}" * (d == "s32")
         needs = fragment.requires
         kinds = fragment.c_kind, fragment.kind
@@ -59,14 +65,30 @@ def _mma() -> Forms:
         )  # fmt: skip
 
 
+def _narrow_mma() -> Forms:
+    """Products of floats of 8, 6 and 4 bits; a sparse A keeps half of twice the columns."""
+    for d, fragment in MMA_NARROW.items():
+        sums = f"{fragment.c_kind}*{fragment.c}"
+        for head, shape, b, metadata in (
+            ("mma", MMA_NARROW_SHAPE, fragment.b, ""),
+            ("mma.sp::ordered_metadata", "m16n8k64", 2 * fragment.b, ", e:b32, 0"),
+        ):
+            yield form(
+                f"{head}.sync.aligned.shape.row.col{fragment.kind_suffix}"
+                ".type.a_type.b_type.c_type",
+                f"<d:{sums}>, <a:b32*{fragment.a}>, <b:b32*{b}>, <c:{sums}>{metadata}",
+                WARP_NARROW, shape=(shape,), type=(d,), a_type=NARROW, b_type=NARROW, c_type=(d,),
+            )  # fmt: skip
+
+
 def _scaled_mma() -> Forms:
     """Products with block scales: each scale operand has the byte and the thread that it is in.
 
     With a sparse A they have the same scales for twice the columns.
     """
     for kind, facts in SCALED_MMA.items():
-        later = _SCALED.joined(since((9, 1)))
-        rows = [(*pair, _SCALED) for pair in facts.vectors.items()]
+        later = WARP_NARROW.joined(since((9, 1)))
+        rows = [(*pair, WARP_NARROW) for pair in facts.vectors.items()]
         rows += [(*pair, later) for pair in facts.later.items()]
         for vector, scale, needs in rows:
             vectors = f".scale_vec::{vector}" * bool(vector)
@@ -86,13 +108,12 @@ def _scaled_mma() -> Forms:
                 )  # fmt: skip
 
 
-_SCALED = since((8, 7), 120, Feature.WARP_BLOCK_SCALE)
-
-
 def _sparse_mma() -> Forms:
     """Products whose A keeps half of K: B has twice the registers of the dense product."""
     for (shape, d, a, b), fragment in MMA.items():
         rows, _, k = shape.partition("k")
+        if fragment.mma_kind:
+            continue
         if a in SPARSE_ELEMENTS or ((d, k) == ("f32", "32") and a in SPARSE_BYTES):
             kinds = fragment.c_kind, fragment.kind
             for sparse, needs in (("sp", since((7, 1), 80)), ("sp::ordered_metadata", _ORDERED)):
@@ -200,4 +221,4 @@ def _products(d: str, a: str, b: str) -> Forms:
         )  # fmt: skip
 
 
-FORMS = (*_moves(), *_mma(), *_scaled_mma(), *_sparse_mma(), *_wmma(), *_wgmma())
+FORMS = (*_moves(), *_mma(), *_narrow_mma(), *_scaled_mma(), *_sparse_mma(), *_wmma(), *_wgmma())

@@ -6,7 +6,7 @@ Source: PTX ISA 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), checked against 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from tileas_xdsl.target.features import Feature
@@ -51,6 +51,13 @@ class Fragments:
     kind: str = "b32"
     """The kind of A and B."""
     requires: Requirement = _AMPERE
+    mma_kind: str = ""
+    """What `.kind::` says, where the instruction needs it."""
+
+    @property
+    def kind_suffix(self) -> str:
+        """What the mnemonic has for its kind."""
+        return f".kind::{self.mma_kind}" if self.mma_kind else ""
 
 
 _MMA_F32 = {
@@ -74,6 +81,20 @@ _MMA_FP8 = {
     ("m16n8k16", "f16"): Fragments(2, 1, 2, "b32", requires=_FP8_SMALL),
 }
 
+NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+"""Floats of 8, 6 and 4 bits, each in a byte of the registers of A and B."""
+
+MMA_NARROW_SHAPE = "m16n8k32"
+WARP_NARROW = since((8, 7), 120, Feature.WARP_BLOCK_SCALE)
+
+MMA_NARROW: Mapping[str, Fragments] = MappingProxyType(
+    {
+        d: replace(_MMA_FP8[MMA_NARROW_SHAPE, d], requires=WARP_NARROW, mma_kind="f8f6f4")
+        for d in ("f32", "f16")
+    }
+)
+"""By type of D: `mma.sync ... .kind::f8f6f4`, of any two of `NARROW` (PTX ISA 9.7.14.5.14)."""
+
 MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
     {
         **{
@@ -94,9 +115,16 @@ MMA: Mapping[tuple[str, str, str, str], Fragments] = MappingProxyType(
         ("m16n8k4", "f64", "f64", "f64"): Fragments(2, 1, 4, "f64", "f64", _F64),
         ("m16n8k8", "f64", "f64", "f64"): Fragments(4, 2, 4, "f64", "f64", _F64),
         ("m16n8k16", "f64", "f64", "f64"): Fragments(8, 4, 4, "f64", "f64", _F64),
+        **{
+            (MMA_NARROW_SHAPE, d, a, b): fragments
+            for d, fragments in MMA_NARROW.items()
+            for a in NARROW
+            for b in NARROW
+            if not {a, b} <= set(_BYTES)
+        },
     }
 )
-"""By shape and types of D, A and B."""
+"""By shape and types of D, A and B; two of 8 bits need no `.kind`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +142,9 @@ class ScaledMma:
     """By `.scale_vec`, another type of scales, which came with PTX 9.1."""
 
 
-_NARROW = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
-
 SCALED_MMA: Mapping[str, ScaledMma] = MappingProxyType(
     {
-        "mxf8f6f4": ScaledMma("m16n8k32", _NARROW, {"": "ue8m0", "1X": "ue8m0"}, {"1X": 32}),
+        "mxf8f6f4": ScaledMma("m16n8k32", NARROW, {"": "ue8m0", "1X": "ue8m0"}, {"1X": 32}),
         "mxf4": ScaledMma("m16n8k64", ("e2m1",), {"": "ue8m0", "2X": "ue8m0"}, {"2X": 32}),
         "mxf4nvf4": ScaledMma(
             "m16n8k64",
