@@ -1,5 +1,7 @@
 """CTAs that take one tile block after another compute what one CTA for each computes."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +12,12 @@ pytest.importorskip("cuda.tile")
 import cuda.tile as ct
 
 from kernels.cutile import Problem, emulated, problems, simulated
+from kernels.cutile.matmul import product_problem
+from tests.support.ptx_edits import Edit, changing
+from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
+from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
@@ -80,25 +86,77 @@ def counting(a, b, total, n: ct.Constant[int]):
     ct.atomic_add(total, (0,), ct.sum(sums))
 
 
-@ct.kernel(num_ctas=2)
-def together(a, b, c, n: ct.Constant[int]):
-    sums = ct.zeros((128, 64), ct.float32)
-    for k in range(n):
-        sums = ct.mma(ct.load(a, (ct.bid(0), k), (128, 64)), ct.load(b, (k, 0), (64, 64)), sums)
-    ct.store(c, (ct.bid(0), 0), sums)
-
-
 def test_what_stays_says_why() -> None:
     a, b = np.ones((256, 256), np.float16), np.ones((256, 64), np.float16)
-    for kernel, out, why in (
-        (counting, np.zeros(1, np.float32), "tile blocks may wait for one another"),
-        (together, np.zeros((256, 64), np.float32), "several CTAs take each tile block"),
-    ):
-        made = compile(kernel, a, b, out, 4, target="sm_90a").persistent
-        assert not made.abi.is_persistent
-        (found,) = (
-            reason
-            for reason in reasons_in([made.module_after("tileas-make-persistent")])
-            if reason.what == "persistent CTAs"
-        )
-        assert found.why.startswith(why)
+    made = compile(counting, a, b, np.zeros(1, np.float32), 4, target="sm_90a").persistent
+    assert not made.abi.is_persistent
+    (found,) = (
+        reason
+        for reason in reasons_in([made.module_after("tileas-make-persistent")])
+        if reason.what == "persistent CTAs"
+    )
+    assert found.why.startswith("tile blocks may wait for one another")
+
+
+def _of_two(problem: Problem) -> Problem:
+    return replace(problem, kernel=problem.kernel.replace_hints(num_ctas=2))
+
+
+TOGETHER = _of_two(product_problem("matmul", "f16", "f16", (272, 72, 88), (256, 64, 32)))
+"""Two tile blocks of rows by two of columns, each of two CTAs and three iterations."""
+
+
+@pytest.fixture(scope="module", params=["sm_90a", "sm_100a"])
+def together(request: pytest.FixtureRequest) -> CompiledKernel:
+    return TOGETHER.compiled(request.param).persistent
+
+
+@pytest.mark.parametrize("order", ["lazy", "eager", "random"])
+def test_ctas_of_a_tile_block_take_the_next_one_together(
+    order: Order, together: CompiledKernel
+) -> None:
+    """They share loads by multicast, and on Blackwell multiply together (`cta_group::2`)."""
+    assert together.abi.cluster == (2, 1, 1)
+    assert "multicast" in together.ptx
+    assert ("cta_group::2" in together.ptx) == (together.target == "sm_100a")
+    assert together.abi.ctas((2, 2, 1)) == (4, 1, 1)
+    assert together.abi.ctas((40, 40, 1), 132) == (132, 1, 1)
+    assert emulated(TOGETHER, together, order=order, seed=1).is_right
+
+
+FAULTS: Mapping[str, tuple[Edit, str | None]] = {
+    "stages are released in one CTA alone": (
+        changing(r"(mapa\S* %r\d+, %r\d+, 1;\n).*?mbarrier\.arrive[^\n]*\n", r"\1", flags=re.S),
+        "deadlock",
+    ),
+    "each CTA begins with a tile block of its own": (
+        changing(
+            r"(mov\.u32 (%r\d+), %ctaid\.x;.*?)shr\.u32 (%r\d+), \2, 1;",
+            r"\1mov.b32 \3, \2;",
+            flags=re.S,
+        ),
+        None,
+    ),
+    "tile blocks are as far apart as there are CTAs": (
+        changing(
+            r"(mov\.u32 (%r\d+), %nctaid\.x;.*?)shr\.u32 (%r\d+), \2, 1;",
+            r"\1mov.b32 \3, \2;",
+            flags=re.S,
+        ),
+        None,
+    ),
+}
+"""By what is done: the edit, and the finding; None where only the result is another."""
+
+
+@pytest.mark.parametrize("together", ["sm_90a"], indirect=True)
+@pytest.mark.parametrize("order", ["lazy", "eager", "random"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_found(
+    name: str, order: Order, together: CompiledKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit, kind = FAULTS[name]
+    monkeypatch.setattr(together, "ptx", edit(together.ptx))
+    found = emulated(TOGETHER, together, order=order, seed=1)
+    assert not found.is_right
+    assert kind is None or kind in {getattr(one, "kind", "") for one in found.findings}

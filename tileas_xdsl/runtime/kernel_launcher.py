@@ -186,7 +186,7 @@ class Launcher:
     @cached_property
     def _resident(self) -> int:
         """The CTAs of the kernel that run at once."""
-        shape = self.abi.threads, self.abi.shared_bytes
+        shape = self.abi.threads, self.abi.shared_bytes, self.abi.cluster
         return self.device.resident_ctas(self._function, *shape)
 
     def has_more_than_resident(self, grid: int | Sequence[int]) -> bool:

@@ -147,19 +147,21 @@ class TensorMapRecipe:
 Grid: TypeAlias = tuple[int, int, int]
 
 
-def persistent_ctas(grid: Grid, resident: int | None = None) -> Grid:
-    """The CTAs, all along x, that take the tile blocks of a grid: `resident`, or one for each.
+def persistent_ctas(grid: Grid, ctas: int = 1, resident: int | None = None) -> Grid:
+    """The CTAs, all along x, that take the tile blocks of a grid, `ctas` of them each.
 
-    Where it is not known how many run at once, each takes a few, so that interpreters loop.
-    Raises `TargetError` for tile blocks that 32 bits do not number.
+    They are the `resident` ones, or one tile block's for each.  Where it is not known how many run
+    at once, each takes a few, so that interpreters loop.  Raises `TargetError` for tile blocks
+    that 32 bits do not number.
     """
     count = prod(grid)
-    if count > MAX_TILE_BLOCKS:
+    if count > MAX_TILE_BLOCKS // ctas:
         raise TargetError(
             f"a grid of {' x '.join(map(str, grid))} has {count} tile blocks; the CTAs of a "
-            f"persistent kernel take up to {MAX_TILE_BLOCKS}: compile with persistent = off"
+            f"persistent kernel take up to {MAX_TILE_BLOCKS // ctas}: compile with persistent = off"
         )
-    return min(count, resident or ceil_div(count, INTERPRETED_TILE_BLOCKS)), 1, 1
+    at_once = ceil_div(count, INTERPRETED_TILE_BLOCKS) if resident is None else resident // ctas
+    return min(count, max(at_once, 1)) * ctas, 1, 1
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ class ShortLoop:
     quotients: tuple[tuple[Count, int], ...]
     together: int = 1
     """CTAs that share a multiprocessor where each takes one tile block."""
+    ctas: int = 1
+    """CTAs that take a tile block together."""
 
     def is_of_launch(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments is one, as far as its numbers are known."""
@@ -185,7 +189,7 @@ class ShortLoop:
 
     def resident(self, multiprocessors: int) -> int:
         """The tile blocks that run at once where each CTA takes one: more make others wait."""
-        return self.together * multiprocessors
+        return self.together * multiprocessors // self.ctas
 
 
 ChooseForm: TypeAlias = Callable[[ShortLoop], bool]
@@ -243,7 +247,7 @@ class KernelAbi:
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         if self.is_persistent:
-            return persistent_ctas(grid, resident)
+            return persistent_ctas(grid, self.tile_block_ctas, resident)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 

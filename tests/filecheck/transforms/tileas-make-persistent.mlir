@@ -50,7 +50,7 @@ func.func @short(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tile
 
 // CHECK-LABEL: @launches_know
 // CHECK-NOT:   persistent = 1
-// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"], together = 2 : i64}
+// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"], together = 2 : i64, ctas = 1 : i64}
 // CHECK-SAME:  nv_tileas.not_persistent = "launches know how many iterations load what is multiplied"
 func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: i32) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
@@ -129,6 +129,41 @@ func.func @straight(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.t
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
   %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %y = nv_tileas.tiled_load %b[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+  %sum = nv_tileas.dot %x, %y, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Two CTAs divide the rows of a tile block (`tileas-plan-cta`): they take the next one together.
+
+// CHECK-LABEL: @together
+// CHECK-SAME:  tile_block_ctas = 2, persistent = 1
+// CHECK:       %[[NX:.*]] = nv_tileaa.get_num_programs {axis = 0 : i32}
+// CHECK:       %[[CTA:.*]] = "gpu.block_id"
+// CHECK:       %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-NEXT:  %[[BLOCK:.*]] = arith.divui %[[CTA]], %[[TWO]] : index
+// CHECK-NEXT:  %[[FIRST:.*]] = arith.index_cast %[[BLOCK]] : index to i32
+// CHECK:       "gpu.grid_dim"
+// CHECK:       arith.divui
+// CHECK:       scf.for %[[T:.*]] = %[[FIRST]] to
+// CHECK:         %[[X:.*]] = arith.remui %[[T]], %[[NX]] : i32
+// CHECK:         %block = arith.index_cast %[[X]] : i32 to index
+// CHECK:         %part = arith.remui %cta, %two : index
+// CHECK:         arith.muli %block, %two : index
+func.func @together(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4, tile_block_ctas = 2>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  %cta = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %block = arith.divui %cta, %two : index
+  %part = arith.remui %cta, %two : index
+  %whole = arith.muli %block, %two : index
+  %i = arith.addi %whole, %part : index
   %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
   %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
   %y = nv_tileas.tiled_load %b[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>

@@ -7,12 +7,13 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 
-_SAME = (gpu.GridDimOp, gpu.BlockDimOp, memref.DimOp, arith.ConstantOp)
+_SAME = (gpu.GridDimOp, gpu.BlockDimOp, GetNumProgramsOp, memref.DimOp, arith.ConstantOp)
 """What is the same for all blocks of a launch."""
 
 _COMPUTED = ("arith.", "nv_tileaa.assume")

@@ -66,13 +66,13 @@ def _abi(
 
 
 def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:
-    """Read `{most = 8, quotients = ["scalar 5 / 64"], together = 2}`."""
+    """Read `{most = 8, quotients = ["scalar 5 / 64"], together = 2, ctas = 1}`."""
     if not isinstance(attribute, DictionaryAttr):
         return None
     found = [words.split() for words in _words(attribute.data["quotients"])]
     quotients = tuple((Passed(int(argument)), int(by)) for _, argument, _, by in found)
-    most, together = (_number(attribute.data[name]) for name in ("most", "together"))
-    return ShortLoop(most, quotients, together)
+    most, together, ctas = (_number(attribute.data[name]) for name in ("most", "together", "ctas"))
+    return ShortLoop(most, quotients, together, ctas)
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

@@ -96,7 +96,7 @@ def _short_loop(found: Mapping[str, Any] | None) -> ShortLoop | None:
         return None
     numbers, divisors = zip(*found["quotients"], strict=True)
     quotients = tuple(zip(_counts(numbers), divisors, strict=True))
-    return ShortLoop(found["most"], quotients, found["together"])
+    return ShortLoop(found["most"], quotients, found["together"], found["ctas"])
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

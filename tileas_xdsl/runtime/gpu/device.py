@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,18 @@ class Device:
         attributes = self.driver.api.CUdevice_attribute
         return int(self._attribute(attributes.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
 
-    def resident_ctas(self, function: Any, threads: int, shared: int) -> int:
-        """Return how many CTAs of a kernel, with so many bytes of shared memory, run at once."""
+    def resident_ctas(
+        self, function: Any, threads: int, shared: int, cluster: Sequence[int] = (1, 1, 1)
+    ) -> int:
+        """Return how many CTAs of a kernel, with so many bytes of shared memory, run at once.
+
+        Those of a cluster share a group of multiprocessors, some of which have an odd number.
+        """
         handle = self.driver.api.CUfunction(int(function))
+        if (size := prod(cluster)) > 1:
+            config = self._config(cluster, (threads, 1, 1), shared, 0, cluster)
+            with self.current():
+                return int(self.driver("cuOccupancyMaxActiveClusters", handle, config)) * size
         with self.current():
             found = self.driver(
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor", handle, threads, shared
@@ -120,6 +130,19 @@ class Device:
 
         `shared` is in bytes; a `cluster` is for kernels whose code does not require one.
         """
+        config = self._config(grid, block, shared, stream, cluster)
+        with self.current():
+            self.driver("cuLaunchKernelEx", config, function, parameters, 0)
+
+    def _config(
+        self,
+        grid: Sequence[int],
+        block: Sequence[int],
+        shared: int,
+        stream: int,
+        cluster: Sequence[int],
+    ) -> Any:
+        """Return a launch configuration, with a cluster where one is asked for."""
         api = self.driver.api
         config = api.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = grid
@@ -131,8 +154,7 @@ class Device:
             extents = attribute.value.clusterDim
             extents.x, extents.y, extents.z = cluster
             config.attrs, config.numAttrs = [attribute], 1
-        with self.current():
-            self.driver("cuLaunchKernelEx", config, function, parameters, 0)
+        return config
 
     def synchronize(self, stream: int = 0) -> None:
         """Wait until a stream has completed; errors of its kernels are raised here."""

@@ -60,7 +60,7 @@ class GpuDevice:
         """Return how many CTAs of a kernel run at once."""
         handle, _ = self.function(executable)
         abi = executable.abi
-        return self.device.resident_ctas(handle, abi.threads, abi.shared_bytes)
+        return self.device.resident_ctas(handle, abi.threads, abi.shared_bytes, abi.cluster)
 
     def _load(self, executable: Executable) -> tuple[Module, int, Sequence[int]]:
         abi = executable.abi

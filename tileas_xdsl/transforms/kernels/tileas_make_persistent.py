@@ -6,6 +6,12 @@ func.func @k(...)                              func.func @k(...)
   tiled_store %acc, %view[%i]                      %i = arith.remui %t, %nx
                                                    %acc = scf.for %k = 0 to 2 { dot }
                                                    tiled_store %acc, %view[%i] }
+
+The N CTAs of a tile block take it together, the loop is that of all of them:
+
+  %i = arith.divui %cta, N                       scf.for %t = %cta / N to nx*ny*nz step grid_dim / N
+  %part = arith.remui %cta, N            ->        %i = arith.remui %t, %nx
+                                                   %part = arith.remui %cta, N
 """
 
 from __future__ import annotations
@@ -50,6 +56,7 @@ from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.plan_cta.cta_number import index_constant
 
 NOT_PERSISTENT = "nv_tileas.not_persistent"
 """Attribute of a kernel whose CTAs take one tile block each: why."""
@@ -69,6 +76,8 @@ Quotients: TypeAlias = Sequence[tuple[Count, int]]
 
 AXES = "xyz"
 
+_Id: TypeAlias = gpu.BlockIdOp | gpu.GridDimOp
+
 
 @dataclass(frozen=True)
 class TileasMakePersistent(ModulePass):
@@ -79,7 +88,8 @@ class TileasMakePersistent(ModulePass):
     passes the grid of the program, `nv_tileaa.get_num_programs`, as hidden arguments.
 
     It is right where tile blocks are independent: no atomics, no ordered accesses, no order of
-    grids, CTAs that work alone.  It pays where they are equally long, by bounds that all of
+    grids.  The CTAs that divide a tile block (`tile_block_ctas`) take the next one together, since
+    all of them run the same iterations.  It pays where they are equally long, by bounds that all of
     them share, and short: a loop of few iterations reads what a producer loads (`mode = auto`;
     with `on` it is done wherever it is right).  A kernel that stays says why.
     """
@@ -133,7 +143,8 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
         usual = resources_of(found, target)
         together = usual.blocks if isinstance(usual, Resources) else 1
-        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together)
+        ctas = _spec_of(kernel).tile_block_ctas
+        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together, ctas)
         return "launches know how many iterations load what is multiplied"
     return made
 
@@ -167,8 +178,10 @@ def _spec_of(kernel: func.FuncOp) -> KernelSpec:
 def _what_forbids(kernel: func.FuncOp) -> str | None:
     """Return why the tile blocks of a kernel cannot follow one another; None if they can."""
     spec = _spec_of(kernel)
-    if max(spec.num_ctas, spec.tile_block_ctas, *spec.cluster_dim) > 1:
-        return "several CTAs take each tile block together"
+    if prod((spec.num_ctas, *spec.cluster_dim)) > 1:
+        return "tile blocks are of a cluster, and may exchange data"
+    if any(_other_uses(op, spec.tile_block_ctas) for op in _ids_along_x(kernel)):
+        return "CTAs of a tile block compute with the numbers of CTAs"
     if exchanges_data(kernel):
         return "tile blocks may wait for one another: there are atomics or ordered accesses"
     if any(isinstance(op, GridDependencyOp) for op in kernel.walk()):
@@ -249,27 +262,29 @@ def _quotient(value: SSAValue) -> tuple[Count, int] | None:
             return None
 
 
-def _short_loop(iterations: Quotients, most: int, together: int) -> DictionaryAttr:
+def _short_loop(iterations: Quotients, most: int, together: int, ctas: int) -> DictionaryAttr:
     """Return the attribute that `ShortLoop` is read of: `scalar 5 / 64` is of argument 5."""
     passed = [f"{n} / {by}" for n, by in iterations if isinstance(n, Passed)]
     quotients = ArrayAttr([StringAttr(text) for text in passed])
     left = IntegerAttr(most // max(_known(iterations), 1), 64)
-    shared = IntegerAttr(together, 64)
-    return DictionaryAttr({"most": left, "quotients": quotients, "together": shared})
+    counts = {"together": IntegerAttr(together, 64), "ctas": IntegerAttr(ctas, 64)}
+    return DictionaryAttr({"most": left, "quotients": quotients, **counts})
 
 
 def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks."""
     kernel = kernel.clone()
     kernel.attributes.pop(NOT_PERSISTENT, None)
-    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(_spec_of(kernel), persistent=1))
+    spec = replace(_spec_of(kernel), persistent=1)
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
     block, inside = kernel.body.block, _of_tile_block(kernel)
     ids = [op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
     build = Builder(InsertPoint.at_start(block))
     extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
     rows = build.insert(arith.MuliOp(extents[0], extents[1])).result
     count = build.insert(arith.MuliOp(rows, extents[2])).result
-    first, step = (_along_x(build, kind) for kind in (gpu.BlockIdOp, gpu.GridDimOp))
+    kinds = (gpu.BlockIdOp, gpu.GridDimOp)
+    first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
     body = Block(arg_types=[i32])
     numbers = _numbers(Builder(InsertPoint.at_end(body)), body.args[0], extents)
     assert block.last_op is not None
@@ -283,8 +298,33 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     for op in ids:
         of_program = numbers if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
-        Rewriter.replace_op(op, arith.IndexCastOp(value, IndexType()))
+        for counted in _counts_of_tile_blocks(op, spec.tile_block_ctas):
+            Rewriter.replace_op(counted, arith.IndexCastOp(value, IndexType()))
     return kernel
+
+
+def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:
+    ids = (op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
+    return [op for op in ids if str(op.dimension.data) == AXES[0]]
+
+
+def _counts_of_tile_blocks(op: _Id, ctas: int) -> Sequence[Operation]:
+    """Return what counts tile blocks: a number, or quotients of it along x (`tileas-plan-cta`)."""
+    if ctas == 1 or str(op.dimension.data) != AXES[0]:
+        return [op]
+    users = [use.operation for use in op.results[0].uses]
+    return [user for user in users if isinstance(user, arith.DivUIOp) and _is_by(user, ctas)]
+
+
+def _other_uses(op: _Id, ctas: int) -> bool:
+    """Whether a number along x is more than divided by the CTAs of a tile block."""
+    users = [use.operation for use in op.results[0].uses]
+    known = (arith.DivUIOp, arith.RemUIOp)
+    return ctas > 1 and not all(isinstance(u, known) and _is_by(u, ctas) for u in users)
+
+
+def _is_by(op: arith.DivUIOp | arith.RemUIOp, ctas: int) -> bool:
+    return constant_integer(op.rhs) == ctas
 
 
 def _of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
@@ -302,8 +342,11 @@ def _of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
     return list(inside)
 
 
-def _along_x(build: Builder, kind: type[gpu.BlockIdOp | gpu.GridDimOp]) -> SSAValue:
+def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue:
+    """Return the number of a tile block along x, or how many run at once, of so many CTAs each."""
     found = build.insert(kind(gpu.DimensionAttr(gpu.DimensionEnum.X))).result
+    if ctas > 1:
+        found = build.insert(arith.DivUIOp(found, build.insert(index_constant(ctas)).result)).result
     return build.insert(arith.IndexCastOp(found, i32)).result
 
 
