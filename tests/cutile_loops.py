@@ -70,6 +70,29 @@ def paged(q, k, v, table, out, scale: ct.Constant[float], tm: Int, page: Int, d:
 
 
 @ct.kernel
+def sparse(q, k, v, bias, blocks, out, scale: ct.Constant[float], t: Int, d: Int):
+    """Attention with a bias, to blocks of keys that a list names; negative ones are none."""
+    i = ct.bid(0)
+    mine = ct.load(q, (i, 0), (t, d), padding_mode=ZERO)
+    most = ct.full((t, 1), -1e30, dtype=ct.float32)
+    total = ct.zeros((t, 1), dtype=ct.float32)
+    acc = ct.zeros((t, d), dtype=ct.float32)
+    for z in range(blocks.shape[1]):
+        j = ct.load(blocks, (i, z), (1, 1)).item()
+        if j >= 0:
+            keys = ct.load(k, (j, 0), (t, d), padding_mode=ZERO)
+            scores = ct.mma(mine, keys.transpose(), ct.zeros((t, t), dtype=ct.float32)) * scale
+            scores = scores + ct.load(bias, (i, j), (t, t)).astype(ct.float32)
+            largest = ct.maximum(most, ct.max(scores, axis=1, keepdims=True))
+            powers, fading = ct.exp2(scores - largest), ct.exp2(most - largest)
+            total = total * fading + ct.sum(powers, axis=1, keepdims=True)
+            values = ct.load(v, (j, 0), (t, d), padding_mode=ZERO)
+            acc = ct.mma(powers.astype(v.dtype), values, acc * fading)
+            most = largest
+    ct.store(out, (i, 0), (acc / total).astype(out.dtype))
+
+
+@ct.kernel
 def latent(q, turned, kv, rope, out, scale: ct.Constant[float], tm: Int, tn: Int, d: Int, r: Int):
     """Decoding by multi-head latent attention: heads are rows, values are the keys' latent part."""
     mine = ct.load(q, (0, 0), (tm, d), padding_mode=ZERO)

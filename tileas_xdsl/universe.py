@@ -79,6 +79,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     "transforms.loops": (
         "hoist-loop-invariants",
         "loop-split",
+        "tileas-compact-loops",
         "tileas-slicing",
         "tileas-unroll-register-loops",
     ),

@@ -121,6 +121,25 @@ def paged() -> Problem:
     return _problem(loops.paged, make, reference, 1)
 
 
+def sparse() -> Problem:
+    t, d = 64, 64
+    blocks = np.array([[-1, 2, -1, 0, -1], [3, -1, 1, 2, 0]], np.int32)
+
+    def make(rng: Rng) -> Sequence[Any]:
+        q, k, v, bias, out = _halves(
+            rng, (2 * t, d), (4 * t, d), (4 * t, d), (2 * t, 4 * t), (2 * t, d)
+        )
+        return [q, k, v, bias, blocks, out, LOG2_E / math.sqrt(d), t, d]
+
+    def reference(q: Array, k: Array, v: Array, bias: Array, blocks: Array) -> Array:
+        listed = np.any(blocks[:, :, None] == np.arange(4), axis=1)
+        seen = np.kron(listed, np.ones((t, t), bool))
+        scores = q @ k.T / math.sqrt(d) + bias / LOG2_E
+        return _softmax(np.where(seen, scores, -np.inf)) @ v
+
+    return _problem(loops.sparse, make, reference, 2)
+
+
 def latent() -> Problem:
     heads, length, d, r = 60, 150, 256, 64
 
@@ -169,6 +188,7 @@ KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "attention, grouped heads": (lambda: Attention(1, 2, 70, 100, 64, group=2).problem(), ""),
     "attention, windowed": (windowed, ""),
     "attention, paged": (paged, ""),
+    "attention, sparse": (sparse, ""),
     "attention, backward": (lambda: Gradients(1, 1, 130, 64, tn=128, of="all").problem(), ""),
     "flash decoding": (lambda: flash_decode.PROBLEMS[0], TMA),
     "decoding, latent": (latent, ""),
@@ -202,7 +222,7 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
-@pytest.mark.parametrize("make", [gated, windowed, paged, latent, convolution])
+@pytest.mark.parametrize("make", [gated, windowed, paged, sparse, latent, convolution])
 def test_a_loop_is_right_in_any_order_of_completion(
     make: Callable[[], Problem], order: str
 ) -> None:

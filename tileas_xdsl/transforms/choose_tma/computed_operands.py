@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.target_attribute import module_target
 
@@ -77,10 +78,10 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
         for op in loop.body.block.ops
         if isinstance(op, ConvertLayoutOp)
         and space_of(op.result.type) is Space.SMEM
-        and not isinstance(op.source.owner, TiledLoadOp)
+        and not _is_loaded(op.source)
     ]
     exchanged = [
-        sum(tile_bytes(v.type) for v in (op.a, op.b) if not isinstance(v.owner, TiledLoadOp))
+        sum(tile_bytes(v.type) for v in (op.a, op.b) if not _is_loaded(v))
         for op in loop.body.block.ops
         if isinstance(op, DotOp) and is_by_threads(op)
     ]
@@ -88,6 +89,14 @@ def _has_room_for_stages(loop: scf.ForOp) -> bool:
     assert module is not None
     capacity = module_target(module).shared_memory_per_block // OTHERS * (OTHERS - 1)
     return STAGES * stage + sum(map(tile_bytes, computed)) + max(exchanged, default=0) <= capacity
+
+
+def _is_loaded(tile: SSAValue) -> bool:
+    """Whether a tile is what is loaded, as it is or by a view of its rows."""
+    made = tile.owner
+    if isinstance(made, ViewOp) and keeps_rows(made):
+        return _is_loaded(made.source)
+    return isinstance(made, TiledLoadOp)
 
 
 def is_fragment(use: Use) -> bool:

@@ -120,6 +120,7 @@ class _Agents:
         stages = _with_iterators(inner, [one.consumer for one in pipelines], self.rings)
         reads = {one.loop: partial(self._consume, one, rings) for one, rings in self.loops}
         carry_stages(consumer, self.found.needed.control, reads, stages)
+        drop_dead(consumer)
         self._switch(builder, producer, consumer)
         assert self.first is not None
         return self.first

@@ -18,7 +18,8 @@ from xdsl.builder import Builder
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
+from xdsl.traits import IsTerminator
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
 
@@ -254,8 +255,53 @@ def _replace(op: Operation, made: Operation, count: int) -> None:
 def drop_dead(block: Block) -> None:
     """Erase what only reads and nothing uses any more, as the producer's pointers."""
     for op in reversed(list(block.ops)):
+        if isinstance(op, scf.ForOp):
+            _cut_cycles(op)
         for region in op.regions:
             for inner in region.blocks:
                 drop_dead(inner)
-        if op.results and is_trivially_dead(op):
+        if op.results and all(v.first_use is None for v in op.results) and _only_reads(op):
             Rewriter.erase_op(op)
+
+
+def _cut_cycles(loop: scf.ForOp) -> None:
+    """Carry on unchanged what is read only to compute it anew, as the producer's indices."""
+    end = loop.body.block.last_op
+    assert end is not None
+    for k, argument in enumerate(loop.body.block.args[1:]):
+        if not loop.results[k].uses.get_length() and _feeds_only(argument, end, k):
+            end.operands[k] = argument
+
+
+def _only_reads(op: Operation) -> bool:
+    """Whether an operation may go where nothing uses it; loops end, as in MLIR and C++.
+
+    `scf.while` has the effects of what is in it, though xDSL does not declare that.
+    """
+    return all(
+        would_be_trivially_dead(inner) or isinstance(inner, scf.WhileOp)
+        for inner in op.walk()
+        if not inner.has_trait(IsTerminator)
+    )
+
+
+def _feeds_only(argument: SSAValue, end: Operation, position: int) -> bool:
+    """Whether an operand of the terminator is all that comes of a carried value."""
+    block, seen, pending = end.parent, set[SSAValue](), [argument]
+    assert block is not None
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for use in value.uses:
+            user = block.find_ancestor_op_in_block(use.operation)
+            assert user is not None
+            if user is end:
+                if use.index != position:
+                    return False
+            elif not _only_reads(user):
+                return False
+            else:
+                pending += user.results
+    return True

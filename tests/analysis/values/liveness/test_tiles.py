@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.values.liveness.tiles import peak_values, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, peak_values, tile_registers
 
 LENGTH = 50
 
@@ -80,3 +80,25 @@ def test_address_arithmetic_takes_no_registers_but_what_is_loaded_does() -> None
     }
     free = dict.fromkeys(("offset", "column", "sum", "wide"), 0)
     assert taken == free | {"loaded": 64, "float": 64}
+
+
+STREAMED = """
+func.func @f(%s : tensor<64xf32>, %stage : tensor<64xf16, #nv_tileas<space smem>>, %b : tensor<64xf16>) {
+  %read = nv_tileas.convert_layout %stage : tensor<64xf16, #nv_tileas<space smem>> -> tensor<64xf16>
+  %wide = arith.extf %read : tensor<64xf16> to tensor<64xf32>
+  %sum = arith.addf %s, %wide : tensor<64xf32>
+  %other = arith.extf %b : tensor<64xf16> to tensor<64xf32>
+  %total = arith.addf %sum, %other : tensor<64xf32>
+  "test.op"(%total) : (tensor<64xf32>) -> ()
+  func.return
+}
+"""  # noqa: E501
+
+
+def test_what_one_operation_widens_for_another_is_streamed() -> None:
+    """At most 64 sums and 32 registers of halves: neither of them is widened as a whole."""
+    function = next(op for op in parse(STREAMED).walk() if isinstance(op, FuncOp))
+    assert peak_registers(function.body, tile_registers) == 64 + 32
+    used_twice = STREAMED.replace('op"(%total) : (', 'op"(%total, %other) : (tensor<64xf32>, ')
+    function = next(op for op in parse(used_twice).walk() if isinstance(op, FuncOp))
+    assert peak_registers(function.body, tile_registers) == 64 + 64

@@ -8,6 +8,14 @@
 An operation computes element by element as far as this count goes: what dies at it makes room for
 what it gives.  A body of a loop keeps alive what it uses from outside, for it runs again; a body
 that runs once does not.
+
+What is computed for one elementwise operation of smaller tiles, or read for it in shared memory,
+takes no registers: ptxas widens, or loads, an element where it is used, and the smaller tiles live
+until then.
+
+    %b = convert_layout %stage     live: s
+    %w = extf %b : f16 to f32      live: s
+    %r = addf %s, %w               live: r          (never s and w, nor s and b)
 """
 
 from __future__ import annotations
@@ -22,6 +30,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
@@ -31,7 +40,7 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
@@ -74,6 +83,18 @@ def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
     if isinstance(made, Block) or made.regions or not is_side_effect_free(made):
         return None
     return [operand for operand in made.operands if isinstance(operand.type, TensorType)]
+
+
+def _is_by_element(op: Operation) -> bool:
+    """Whether each element is computed of one element of each operand."""
+    return isinstance(op, ViewOp) or layout_role(op) is LayoutRole.ELEMENTWISE
+
+
+def _reads_shared(op: Operation) -> bool:
+    """Whether threads read a tile of shared memory."""
+    if not isinstance(op, ConvertLayoutOp) or space_of(op.source.type) is not Space.SMEM:
+        return False
+    return space_of(op.result.type) is not Space.SMEM
 
 
 def peak_registers(region: Region, words: Words) -> int:
@@ -145,9 +166,28 @@ class _Liveness:
             if op.regions:
                 self._of_regions(op, live)
             live.remove(op.results)
-            live.add(op.operands)
+            live.add(self._read(op))
             self._see(live)
         live.remove(block.args)
+
+    def _read(self, op: Operation) -> set[SSAValue]:
+        """The tiles that an operation reads: of one that is streamed, those behind it."""
+        return set[SSAValue]().union(*map(self._sources, op.operands))
+
+    def _sources(self, value: SSAValue) -> set[SSAValue]:
+        """A tile, or what its elements are computed of, one by one, where they are read."""
+        made, user = value.owner, value.get_user_of_unique_use()
+        if user is None or isinstance(made, Block) or user.parent is not made.parent:
+            return {value}
+        if not _is_by_element(user):
+            return {value}
+        if _reads_shared(made):
+            return set()
+        if not _is_by_element(made):
+            return {value}
+        sources = self._read(made)
+        taken = sum(map(self.words, sources))
+        return sources if not sources or 0 < taken < self.words(value) else {value}
 
     def _of_regions(self, op: Operation, live: _LiveValues) -> None:
         """See the inside of an operation; what a loop uses from outside is live all along."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import tensor
+from xdsl.dialects import arith, tensor
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
 from tileas_xdsl.threads.convert.register_conversion import carried
@@ -89,12 +94,36 @@ def extract(e: ThreadBuilder, op: tensor.ExtractOp) -> Sequence[Lowered]:
             "the tile inside of the loop, or take the element under an scf.if",
         )
     tile = in_registers(e, op, op.tensor)
-    if not tile.layout.shape:
+    if not tile.layout.shape or (_is_everywhere(tile.layout) and _is_one_value(op.tensor)):
         return [Scalar(element(e, tile.parts[0], 0))]
     indices = [e.scalar(value) for value in op.indices]
     scratch = spilled(e, op, carried(e, tile))
     value = scratch_element(e, scratch, tile.layout.shape, indices)
     return [Scalar(from_carrier(e, value, tile.element))]
+
+
+def _is_everywhere(layout: RegisterLayout) -> bool:
+    """Whether the first register of each thread holds the only element of a tile."""
+    return layout.elements == 1 and not layout.held[:, 0].any()
+
+
+def _is_one_value(tile: SSAValue) -> bool:
+    """Whether copies of an element in several threads are equal: weak loads see no other writes.
+
+    Threads that poll a flag may see it change one after the other: one of them reads for all.
+    """
+    made = tile.owner
+    if isinstance(made, LoadOp | TiledLoadOp):
+        return made.mem_semantic is None or made.mem_semantic.data is MemSemantic.WEAK
+    if isinstance(made, arith.ConstantOp | tensor.SplatOp):
+        return True
+    if isinstance(made, ViewOp):
+        return _is_one_value(made.source)
+    return (
+        isinstance(made, Operation)
+        and layout_role(made) is LayoutRole.ELEMENTWISE
+        and all(map(_is_one_value, made.operands))
+    )
 
 
 HANDLERS: Handlers = {
