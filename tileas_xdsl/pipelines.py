@@ -80,6 +80,7 @@ _TO_THREADS = (
     "hoist-loop-invariants",
     "scalarize-vectors",
     "cse",
+    "separate-constant-offsets",
     "convert-cute-nvgpu-to-ptx",
 )
 """Tiles that are laid out become threads, and those PTX."""

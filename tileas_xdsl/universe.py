@@ -43,6 +43,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "expand-math",
         "fuse-fma",
         "scalarize-vectors",
+        "separate-constant-offsets",
         "sink-negf-through-shapes",
         "tileas-defer-lane-sums",
         "tileas-fuse-elementwise",
