@@ -45,6 +45,17 @@ def transposed_b(a, w, c, tm: Size, tn: Size, tk: Size):
 
 
 @ct.kernel
+def scaled_gram(a, scales, c, t: Size):
+    """C = (D A A^T)^2 by blocks of rows; the diagonal D is loaded as a row, read as a column."""
+    for k in range(ct.num_tiles(a, axis=0, shape=(t, t))):
+        x = ct.load(a, (k, 0), (t, t))
+        scale = ct.load(scales, (0, k), (1, t)).reshape((t, 1))
+        nothing = ct.zeros((t, t), ct.float32)
+        y = (ct.mma(x, ct.transpose(x), nothing) * scale).astype(a.dtype)
+        ct.store(c, (k, 0), ct.mma(y, y, nothing))
+
+
+@ct.kernel
 def one_hot_b(a, chosen, c, tm: Size, tn: Size, tk: Size):
     """C = the chosen columns of A."""
     columns = ct.expand_dims(ct.load(chosen, (0,), (tn,)), 0)

@@ -113,6 +113,17 @@ def test_operands_computed_of_stages_stay_in_registers(*, is_b: bool) -> None:
     np.testing.assert_allclose(tile_by_tile, expected, rtol=1e-3, atol=0.5)
 
 
+def test_a_row_in_a_stage_is_read_as_a_column() -> None:
+    a, scales = halves(128, 64), halves(1, 128) / 8
+    blocks = [
+        exact(x) @ exact(x).T * exact(s)[:, None]
+        for x, s in zip(np.split(a, 2), np.split(scales[0], 2), strict=True)
+    ]
+    check(
+        kernels.scaled_gram, (a, scales), (64,), np.concatenate([y @ y for y in blocks]), "sm_100a"
+    )
+
+
 @TARGETS
 def test_rows_that_are_picked_are_b(target: str) -> None:
     a, chosen = halves(64, 64), RNG.integers(0, 64, 64).astype(np.int32)

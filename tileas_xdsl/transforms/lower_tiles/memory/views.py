@@ -71,6 +71,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
+from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -107,7 +108,8 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     if isinstance(source, RegisterTile | Splat):
         return [reshaped(e, op, source)]
     if isinstance(source, PendingTile | SharedTile):
-        return [_shared_view(e, op, source)]
+        shown = _shared_view(e, op, source)
+        return [reshaped(e, op, in_registers(e, op, op.source)) if shown is None else shown]
     if not isinstance(source, GlobalView) or op.offset is not None:
         raise op_error(op, "shows memory in a way that is not lowered to threads yet")
     shape = shape_of(op.result.type) or ()
@@ -119,13 +121,18 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
 
 def _shared_view(
     e: ThreadBuilder, op: ViewOp, source: PendingTile | SharedTile
-) -> PendingTile | SharedTile:
-    """View a tile in shared memory under a shape with the same rows."""
+) -> PendingTile | SharedTile | None:
+    """View a tile in shared memory under a shape with the same rows.
+
+    None for a view with other rows, which threads read in registers.
+    """
     shape = shape_of(op.result.type) or ()
     if op.is_whole and shape == source.shape:
         return source
     if not keeps_rows(op) or (isinstance(source, SharedTile) and source.rows):
-        raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
+        if space_of(op.result.type) is Space.SMEM:
+            raise op_error(op, "shows a part of a tile, which is not lowered to threads yet")
+        return None
     if isinstance(source, PendingTile):
         shared_tile(e, op.source)
     front, layout = shape[:-2], source.layout
