@@ -25,8 +25,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import FieldsOp, Value, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp, Value
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.isa.legality import unknown
@@ -213,20 +212,6 @@ class PtxOp(FieldsOp):
     def print(self, printer: Printer) -> None:
         """Print the uniform form of the dialect."""
         _print(self, printer)
-
-
-@derived_init
-class GuardedOp(PtxOp):
-    """Base of instructions that `@p` or `@!p` may switch off; `guard` is their last operand."""
-
-    negate: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
-
-    def guard_text(self, out: Writer) -> str:
-        """The guard with a blank after it, or nothing."""
-        guard: SSAValue | None = getattr(self, "guard", None)
-        if guard is None:
-            return ""
-        return f"@{'!' * self.flag('negate')}{out.register(guard)} "
 
 
 PtxOpT = TypeVar("PtxOpT", bound=PtxOp)

@@ -26,7 +26,6 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
     REG,
-    GuardedOp,
     PtxOp,
     Value,
     address,
@@ -40,11 +39,11 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_keyword,
     check_kind,
     check_passed_on,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.dot.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TMEM_COLUMNS,
@@ -266,13 +265,11 @@ class Tcgen05CommitOp(GuardedOp):
     cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
         check_address(self, "the barrier", self.barrier, "shared")
         check_registers(self, ("the mask", self.multicast, "b16"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         mask = self.multicast

@@ -9,7 +9,6 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
-    GuardedOp,
     address,
     kind_of,
 )
@@ -18,10 +17,10 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_group,
     check_keyword,
     check_kind,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     COLLECTORS,
     TENSOR_KINDS,
@@ -44,7 +43,6 @@ class Tcgen05CpOp(GuardedOp):
     source_format: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -55,7 +53,6 @@ class Tcgen05CpOp(GuardedOp):
         check_registers(
             self, ("the address", self.address, "b32"), ("the source", self.descriptor, "b64")
         )
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         source, cast = self.text("source_format"), self.text("multicast")
@@ -79,12 +76,10 @@ class Tcgen05ShiftOp(GuardedOp):
 
     address: fields.Operand = fields.operand(REG)
     cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
         check_registers(self, ("the address", self.address, "b32"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         location = address(out, self._operands[0], 0)
@@ -119,7 +114,6 @@ class Tcgen05MmaOp(GuardedOp):
     collector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     ashift: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     weights: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_group(self)
@@ -136,7 +130,6 @@ class Tcgen05MmaOp(GuardedOp):
             *(("a scale", scale, "b32") for scale in self.scales),
             *(() if self.metadata is None else (("the metadata", self.metadata, "b32"),)),
         )
-        check_predicate(self, "the guard", self.guard)
         self._check_kind()
         self._check_lanes()
 

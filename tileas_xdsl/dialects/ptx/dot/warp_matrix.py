@@ -15,7 +15,6 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
-    GuardedOp,
     PtxOp,
     Value,
     address,
@@ -26,9 +25,9 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_keyword,
     check_kind,
-    check_predicate,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.tables.memory.keywords import (
     MATRIX_LOADS,
@@ -146,14 +145,12 @@ class PrefetchOp(GuardedOp):
     level: fields.String = fields.prop(StringAttr, default="L2")
     space: fields.String = fields.prop(StringAttr, default="global", kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_keyword(self, "space", self.text("space"), ("global", "local", "generic"))
         levels = ("L1", "L2", "L2::evict_last", "L2::evict_normal")
         check_keyword(self, "level", self.text("level"), levels)
         check_address(self, "the address", self.address, self.text("space"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         space = "" if self.text("space") == "generic" else f".{self.text('space')}"

@@ -14,7 +14,6 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
-    GuardedOp,
     address,
     count_of,
     elementwise,
@@ -26,12 +25,12 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
     check_kind,
-    check_predicate,
     check_registers,
     check_tuples,
     check_type,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
 from tileas_xdsl.target.isa.tables.memory.keywords import (
@@ -76,7 +75,6 @@ class AccessOp(GuardedOp):
         check_keyword(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
         check_address(self, "the address", self.operands[0], space)
         check_type(self, "its registers", value, type)
-        check_predicate(self, "the guard", getattr(self, "guard", None))
         check_registers(self, ("the policy", getattr(self, "policy", None), "b64"))
         self._check_width(count_of(value), BITS[type])
         self._check_orders()
@@ -142,7 +140,6 @@ class LdOp(AccessOp):
     space: fields.String = fields.prop(StringAttr)
     otherwise: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     nc: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     count: InitVar[int] = fields.init_var(default=1, kw_only=True)
     kind: InitVar[str | None] = fields.init_var(default=None, kw_only=True)
@@ -192,7 +189,6 @@ class StOp(AccessOp):
     type: fields.String = fields.prop(StringAttr)
     space: fields.String = fields.prop(StringAttr)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         self.check_access(self.value, SPACES, STORE_SEMANTICS)

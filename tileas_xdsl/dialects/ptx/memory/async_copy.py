@@ -8,14 +8,14 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
 from tileas_xdsl.target.isa.tables.memory.keywords import PREFETCHES
 
@@ -30,7 +30,6 @@ class CpAsyncOp(GuardedOp):
     source = operand_def(REG)
     source_size = opt_operand_def(REG)
     policy = opt_operand_def(REG)
-    guard = opt_operand_def(REG)
     size = prop_def(IntegerAttr)
     cache = prop_def(StringAttr)
     prefetch = opt_prop_def(StringAttr)
@@ -79,7 +78,6 @@ class CpAsyncOp(GuardedOp):
         check_registers(
             self, ("the size", self.source_size, "b32"), ("the policy", self.policy, "b64")
         )
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         prefetch, policy = self.text("prefetch"), self.policy
@@ -136,11 +134,9 @@ class CpAsyncMbarrierArriveOp(GuardedOp):
     barrier: fields.Operand = fields.operand(REG)
     noinc: fields.Flag = fields.opt_prop(UnitAttr, default=True, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, "shared")
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         noinc = ".noinc" * self.flag("noinc")

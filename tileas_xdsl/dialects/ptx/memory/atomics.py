@@ -14,7 +14,6 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
     REG,
-    GuardedOp,
     PtxOp,
     address,
     count_of,
@@ -28,12 +27,12 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_keyword,
     check_kind,
-    check_predicate,
     check_registers,
     check_tuples,
     check_type,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.tables.asynchronous import (
@@ -72,7 +71,6 @@ class UpdateOp(GuardedOp):
         check_keyword(self, "scope", self.text("scope"), SCOPES if order else ("", *SCOPES))
         check_address(self, "the address", self.operands[0], self.text("space"))
         check_type(self, "the value", value, type)
-        check_predicate(self, "the guard", getattr(self, "guard", None))
         self._check_vector(count_of(value))
 
     def _check_vector(self, count: int) -> None:
@@ -122,7 +120,6 @@ class AtomOp(UpdateOp):
     value: fields.Operand = fields.operand(REG)
     compare: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     otherwise: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     result: fields.Result[RegType] = fields.typed_result(REG, type=_previous, init=False)
 
     def check(self) -> None:
@@ -163,7 +160,6 @@ class RedOp(UpdateOp):
 
     address: fields.Operand = fields.operand(REG)
     value: fields.Operand = fields.operand(REG)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         updates = [name for name in ATOMICS if name not in ("exch", "cas")]
@@ -189,7 +185,6 @@ class TensormapReplaceOp(GuardedOp):
     value: fields.Operand = fields.operand(REG)
     ordinal: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
     space: fields.String = fields.prop(StringAttr, default="shared::cta", kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         field = self.text("field")
@@ -207,7 +202,6 @@ class TensormapReplaceOp(GuardedOp):
         if field in LITERAL_FIELDS and not (isinstance(owner, PtxOp) and owner.name == CONSTANT):
             raise self.error(f"field {field} takes a ptx.const")
         check_address(self, "the address", self.address, self.text("space"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         field, space = self.text("field"), self.text("space")

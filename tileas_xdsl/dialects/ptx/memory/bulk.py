@@ -8,14 +8,14 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, address
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.target.isa.tables.asynchronous import BULK_REDUCTIONS, BULK_WAYS
 
 GROUP = "bulk_group"
@@ -42,7 +42,6 @@ class CpAsyncBulkOp(GuardedOp):
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         to, source = self.text("to"), self.text("source_space")
@@ -95,7 +94,6 @@ class CpReduceAsyncBulkOp(GuardedOp):
     barrier: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         to, operation = self.text("to"), self.text("operation")
@@ -139,13 +137,11 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
     source: fields.Operand = fields.operand(REG)
     size: fields.Operand = fields.operand(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the source", self.source, "global")
         _check_size(self, self.size)
         check_registers(self, ("the policy", self.policy, "b64"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         policy = self.policy
@@ -164,11 +160,6 @@ class BulkCommitOp(GuardedOp):
 
     name = "ptx.cp_async_bulk.commit_group"
 
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    def check(self) -> None:
-        check_predicate(self, "the guard", self.guard)
-
     def emit(self, out: Writer) -> None:
         out.line(f"{self.guard_text(out)}cp.async.bulk.commit_group")
 
@@ -182,10 +173,8 @@ class BulkWaitOp(GuardedOp):
 
     pending: fields.Int = fields.prop(IntegerAttr, default=0)
     read: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
-        check_predicate(self, "the guard", self.guard)
         if self.number("pending") < 0:
             raise self.error("leaves 0 or more groups in flight")
 
@@ -210,7 +199,6 @@ def _check_addresses(op: CpAsyncBulkOp | CpReduceAsyncBulkOp, to: str, source: s
     check_address(op, "the destination", op.destination, to)
     check_address(op, "the source", op.source, source)
     check_registers(op, ("the policy", op.policy, "b64"))
-    check_predicate(op, "the guard", op.guard)
     _check_size(op, op.size)
     if op.number("offset") % 16:
         raise op.error(f"needs an offset that is a multiple of 16, not {op.number('offset')}")

@@ -10,14 +10,14 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, address
+from tileas_xdsl.dialects.ptx.base import REG, address
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.memory.bulk import BARRIER, GROUP
 from tileas_xdsl.target.isa.tables.asynchronous import (
     BLACKWELL_MODES,
@@ -47,7 +47,6 @@ class TensorOp(GuardedOp):
             *(("a coordinate", coordinate, "b32") for coordinate in coordinates),
             ("the policy", getattr(self, "policy", None), "b64"),
         )
-        check_predicate(self, "the guard", getattr(self, "guard", None))
         rank = len(coordinates)
         if mode in BLACKWELL_MODES and rank != 5:
             raise self.error(f"takes a column and 4 rows in mode {mode}, not {rank} coordinates")
@@ -84,7 +83,6 @@ class TensorLoadOp(TensorOp):
     offsets: fields.Operands = fields.operands(REG, default=(), kw_only=True)
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     to: fields.String = fields.prop(StringAttr, default="shared::cluster", kw_only=True)
     cta_group: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
@@ -153,7 +151,6 @@ class FromSharedOp(TensorOp):
     source: fields.Operand = fields.operand(REG)
     coordinates: fields.Operands = fields.operands(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
@@ -222,7 +219,6 @@ class TensorPrefetchOp(TensorOp):
     map: fields.Operand = fields.operand(REG)
     coordinates: fields.Operands = fields.operands(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_PREFETCHES)
@@ -245,11 +241,9 @@ class PrefetchTensormapOp(GuardedOp):
     name = "ptx.prefetch_tensormap"
 
     map: fields.Operand = fields.operand(REG)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_registers(self, ("the address of the map", self.map, "b64"))
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         location = address(out, self._operands[0], 0)

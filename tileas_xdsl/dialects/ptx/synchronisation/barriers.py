@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, resu
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, GuardedOp, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, Value, address
 from tileas_xdsl.dialects.ptx.checks import (
     check_keyword,
     check_limit,
@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import reg
 from tileas_xdsl.target.isa.tables.asynchronous import (
     CLUSTER_ARRIVALS,
@@ -226,11 +227,6 @@ class FenceMbarrierInitOp(GuardedOp):
     """`fence.mbarrier_init.release.cluster`: earlier initialisations, before anybody's use."""
 
     name = "ptx.fence.mbarrier_init"
-
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-
-    def check(self) -> None:
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         out.line(f"{self.guard_text(out)}fence.mbarrier_init.release.cluster")

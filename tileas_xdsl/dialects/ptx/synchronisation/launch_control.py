@@ -7,15 +7,15 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, address
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, address
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
     check_kind,
-    check_predicate,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 
 CTA = "shared::cta"
@@ -38,12 +38,10 @@ class TryCancelOp(GuardedOp):
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
     multicast: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the response", self.response, CTA)
         check_address(self, "the barrier", self.barrier, CTA)
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         response = address(out, self._operands[0], self.number("offset"))

@@ -10,13 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     operand_def,
-    opt_operand_def,
 )
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, GuardedOp, PtxOp, Value, address, kind_of
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
@@ -27,6 +26,7 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
+from tileas_xdsl.dialects.ptx.guarded import GuardedOp
 from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.tables.asynchronous import (
     ARRIVE_SEMANTICS,
@@ -50,13 +50,11 @@ class MbarrierInitOp(GuardedOp):
     barrier: fields.Operand = fields.operand(REG)
     count: fields.Operand = fields.operand(REG)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, CTA)
         check_registers(self, ("the count", self.count, "b32"))
         check_limit(self, "arrivals", self.count, 1, MAX_ARRIVALS)
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         location = address(out, self._operands[0], self.number("offset"))
@@ -73,11 +71,9 @@ class MbarrierInvalOp(GuardedOp):
 
     barrier: fields.Operand = fields.operand(REG)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         check_address(self, "the barrier", self.barrier, CTA)
-        check_predicate(self, "the guard", self.guard)
 
     def emit(self, out: Writer) -> None:
         location = address(out, self._operands[0], self.number("offset"))
@@ -85,7 +81,7 @@ class MbarrierInvalOp(GuardedOp):
 
 
 @derived_init
-class SynchronizingOp(GuardedOp):
+class SynchronizingOp(PtxOp):
     """Base: operations on a barrier with `.semantics.scope.space`."""
 
     semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
@@ -100,7 +96,6 @@ class SynchronizingOp(GuardedOp):
         check_keyword(self, "semantics", order, semantics)
         check_keyword(self, "scope", self.text("scope"), BARRIER_SCOPES if order else ("",))
         check_address(self, "the barrier", barrier, self.text("space"))
-        check_predicate(self, "the guard", getattr(self, "guard", None))
         if self.number("offset") % 8:
             raise self.error(
                 f"needs an offset that is a multiple of 8, not {self.number('offset')}"
@@ -124,7 +119,7 @@ def _token(given: Mapping[str, Any]) -> RegType | None:
 
 @irdl_op_definition
 @derived_init
-class MbarrierArriveOp(SynchronizingOp):
+class MbarrierArriveOp(SynchronizingOp, GuardedOp):
     """`mbarrier.arrive`: `count` arrivals, 1 by default; with `token` the state before.
 
     `space` shared::cluster takes an address from `mapa` and gives no token.  `drop` also takes the
@@ -135,7 +130,6 @@ class MbarrierArriveOp(SynchronizingOp):
 
     barrier: fields.Operand = fields.operand(REG)
     count: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     drop: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     no_complete: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     token: InitVar[bool] = fields.init_var(default=False, kw_only=True)
@@ -162,14 +156,13 @@ class MbarrierArriveOp(SynchronizingOp):
 
 @irdl_op_definition
 @derived_init
-class MbarrierArriveExpectTxOp(SynchronizingOp):
+class MbarrierArriveExpectTxOp(SynchronizingOp, GuardedOp):
     """`mbarrier.arrive.expect_tx`: an arrival that announces `bytes` of asynchronous copies."""
 
     name = "ptx.mbarrier.arrive_expect_tx"
 
     barrier: fields.Operand = fields.operand(REG)
     bytes: fields.Operand = fields.operand(REG)
-    guard: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     drop: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     token: InitVar[bool] = fields.init_var(default=False, kw_only=True)
     state: fields.OptResult = fields.opt_typed_result(REG, type=_token, init=False)
@@ -190,12 +183,11 @@ class MbarrierArriveExpectTxOp(SynchronizingOp):
         out.line(f"{self.guard_text(out)}{head} {state}, {location}, {out.name(self._operands[1])}")
 
 
-class TransactionOp(SynchronizingOp):
+class TransactionOp(SynchronizingOp, GuardedOp):
     """Base: a change of the bytes that a phase waits for, without an arrival."""
 
     barrier = operand_def(REG)
     bytes = operand_def(REG)
-    guard = opt_operand_def(REG)
 
     def __init__(
         self,
