@@ -136,10 +136,14 @@ def _operand(definition: Any, default: object, kw_only: bool, position: int | No
 
 
 def opt_operand(
-    constraint: Any = Attribute, *, default: Any = REQUIRED, kw_only: bool = False
+    constraint: Any = Attribute,
+    *,
+    default: Any = REQUIRED,
+    kw_only: bool = False,
+    position: int | None = None,
 ) -> Any:
-    """An operand that may be absent."""
-    return _operand(opt_operand_def(constraint), default, kw_only)
+    """An operand that may be absent; `position` as that of `operand`."""
+    return _operand(opt_operand_def(constraint), default, kw_only, position)
 
 
 def operands(constraint: Any = Attribute, *, default: Any = REQUIRED, kw_only: bool = False) -> Any:

@@ -13,6 +13,7 @@ and to read the formats of all takes as long as to compile it.  `assembly_progra
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -33,6 +34,9 @@ from xdsl.irdl.operations import get_accessors_from_op_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.constraints import Among
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -59,13 +63,34 @@ def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
     definition = OpDef.from_pyrdl(cls)
     _add_options(definition)
     text, definition.assembly_format = definition.assembly_format, None
-    verify: Any = getattr(cls, "verify_", None)
+    verify = _with_checks(definition, getattr(cls, "verify_", None))
     for name, accessor in get_accessors_from_op_def(definition, verify).items():
         setattr(cls, name, accessor)
     definition.assembly_format = text
     if text is not None:
         _set_syntax(cls, AssemblyFormat(text, definition))
     return cls
+
+
+def _with_checks(definition: OpDef, verify: Any) -> Any:
+    """Move sentences of properties (`constraints.py`) from the definition to the verifier."""
+    checks: list[tuple[str, Among]] = []
+    for name, each in definition.properties.items():
+        if isinstance(each.constr, Among):
+            checks.append((name, each.constr))
+            definition.properties[name] = replace(each, constr=each.constr.plain)
+    if not checks:
+        return verify
+
+    def verify_all(self: IRDLOperation) -> None:
+        for name, among in checks:
+            attribute = self.properties.get(name)
+            if attribute is not None and (problem := among.problem(attribute)) is not None:
+                raise op_error(self, problem)
+        if verify is not None:
+            verify(self)
+
+    return verify_all
 
 
 def family_member(

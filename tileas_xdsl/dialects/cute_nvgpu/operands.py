@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i32
 
+from tileas_xdsl.dialects.constraints import AT_LEAST_0, number_among
 from tileas_xdsl.dialects.fields import Value as Value
+
+GROUPS_UNDER_WAY = number_among(i32, AT_LEAST_0, "leaves 0 groups or more under way, not {given}")
+"""Of how many groups a wait is not about."""
 
 
 def number(value: int) -> IntegerAttr:

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.setup import PipelineInitOp
 from tileas_xdsl.dialects.cutlass.steps import (
     BARRIER,
+    TRANSACTION_BYTES,
     ConsumerReleaseOp,
     ConsumerWaitOp,
     ProducerAcquireOp,
@@ -97,7 +98,7 @@ class ProduceOp(_BodyOp):
     name = "cutlass.pipeline.produce"
 
     bytes: fields.OptInt = fields.opt_prop(
-        IntegerAttr.constr(i32), prop_name="transaction_bytes", default=None, kw_only=True
+        TRANSACTION_BYTES, prop_name="transaction_bytes", default=None, kw_only=True
     )
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)

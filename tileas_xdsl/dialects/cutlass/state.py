@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import InitVar
 from typing import Any
 
-from xdsl.dialects.builtin import StringAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
@@ -44,7 +45,9 @@ class StateCreateOp(FieldsOp):
 
     name = "cutlass.pipeline.state.create"
 
-    role: fields.String = fields.prop(StringAttr)
+    role: fields.String = fields.prop(
+        keyword_among(FIRST_PHASE, f"is for a {' or a '.join(FIRST_PHASE)}, not a {{given}}")
+    )
     stages: InitVar[int] = fields.init_var()
     result: fields.Result[PipelineStateType] = fields.typed_result(
         PipelineStateType, type=_first_stage, init=False
@@ -52,10 +55,6 @@ class StateCreateOp(FieldsOp):
 
     traits = traits_def(Pure())
     assembly_format = "$role attr-dict `:` type($result)"
-
-    def verify_(self) -> None:
-        if self.role.data not in FIRST_PHASE:
-            raise op_error(self, f"is for a {' or a '.join(FIRST_PHASE)}, not a {self.role.data}")
 
 
 @irdl_op_definition

@@ -14,9 +14,9 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType, PipelineType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
@@ -49,14 +49,17 @@ def check_stage(op: Operation, pipe: SSAValue, state: SSAValue) -> PipelineType:
     return type_
 
 
+TRANSACTION_BYTES = number_among(
+    i32, range(1, LARGEST_COUNT + 1), f"announces 1 to {LARGEST_COUNT} bytes, not {{given}}"
+)
+
+
 def check_bytes(op: Operation, type_: PipelineType, bytes_: IntegerAttr | None) -> None:
-    """Refuse bytes where no TMA brings them, and more than a barrier counts."""
+    """Refuse bytes where no TMA brings them."""
     if bytes_ is None:
         return
     if type_.facts.producer != "tma":
         raise op_error(op, f"announces bytes of TMA, which does not fill the stages of {type_}")
-    if not 0 < value_of(bytes_) <= LARGEST_COUNT:
-        raise op_error(op, f"announces 1 to {LARGEST_COUNT} bytes, not {value_of(bytes_)}")
 
 
 def check_elected(op: Operation, type_: PipelineType, elected: SSAValue | None) -> None:
@@ -94,7 +97,9 @@ class ProducerAcquireOp(_WaitOp):
 
     name = "cutlass.pipeline.producer_acquire"
 
-    bytes: fields.OptInt = fields.opt_prop(_NUMBER, prop_name="transaction_bytes", default=None)
+    bytes: fields.OptInt = fields.opt_prop(
+        TRANSACTION_BYTES, prop_name="transaction_bytes", default=None
+    )
     elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
     assembly_format = (
@@ -116,7 +121,9 @@ class ProducerCommitOp(_StepOp):
 
     name = "cutlass.pipeline.producer_commit"
 
-    bytes: fields.OptInt = fields.opt_prop(_NUMBER, prop_name="transaction_bytes", default=None)
+    bytes: fields.OptInt = fields.opt_prop(
+        TRANSACTION_BYTES, prop_name="transaction_bytes", default=None
+    )
     elected: fields.OptOperand = fields.opt_operand(i1, default=None, kw_only=True)
 
     assembly_format = f"{_STEP} (`bytes` $transaction_bytes^)? (`if` $elected^)? {_TYPES}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -19,15 +19,13 @@ AXES = 3
 class GridOp(TileasOp):
     """A number of the grid along an axis: 0 is x."""
 
-    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    axis: fields.Int = fields.prop(
+        number_among(i32, range(AXES), f"a grid has axes 0 to {AXES - 1}, not {{given}}")
+    )
     result: fields.Result[Attribute] = fields.typed_result(i32, type=i32, init=False)
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict"
-
-    def verify_(self) -> None:
-        if not 0 <= self.axis.value.data < AXES:
-            raise op_error(self, f"a grid has axes 0 to {AXES - 1}, not {self.axis.value.data}")
 
 
 @tileas_op

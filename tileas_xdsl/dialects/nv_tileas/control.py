@@ -20,6 +20,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScopeAttr,
@@ -234,7 +235,9 @@ class GridDependencyOp(TileasOp):
 
     name = "nv_tileas.grid_dependency"
 
-    action: fields.String = fields.prop(StringAttr)
+    action: fields.String = fields.prop(
+        keyword_among(GRID_ACTIONS, "has no action '{given}'; there are {known}")
+    )
     token: fields.OptOperand = fields.opt_operand(default=None)
     out_token: fields.OptResult = fields.opt_typed_result(type=fields.type_of("token"))
 
@@ -244,9 +247,6 @@ class GridDependencyOp(TileasOp):
     )
 
     def verify_(self) -> None:
-        if self.action.data not in GRID_ACTIONS:
-            known = ", ".join(GRID_ACTIONS)
-            raise op_error(self, f"has no action '{self.action.data}'; there are {known}")
         check_tokens(self, self.token, self.out_token)
 
 

@@ -6,7 +6,7 @@ come first, optional ones follow by their name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -14,17 +14,19 @@ from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     DenseArrayBase,
     IntegerAttr,
+    IntegerAttrTypeConstr,
     StringAttr,
     UnitAttr,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, SSAValues, Use
-from xdsl.irdl import OptOperandDef, VarOperandDef, base
+from xdsl.irdl import AttrConstraint, OptOperandDef, VarOperandDef, base
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects.constraints import AT_LEAST_0, keyword_among, multiples_of, number_among
 from tileas_xdsl.dialects.fields import FieldsOp, Value
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
@@ -32,6 +34,23 @@ from tileas_xdsl.target.isa.legality import unknown
 from tileas_xdsl.target.isa.table import TABLE
 
 REG = base(RegType)
+INTEGER = IntegerAttrTypeConstr
+CTA_GROUP = number_among(INTEGER, (1, 2), "has cta_group 1 or 2, not {given}")
+"""Instructions of Blackwell are for one block, or for a pair of them."""
+PENDING = number_among(INTEGER, AT_LEAST_0, "leaves 0 or more groups in flight")
+
+
+def keyword(what: str, known: Collection[str]) -> AttrConstraint[StringAttr]:
+    """A keyword of an instruction, whatever else it has."""
+    return keyword_among(known, f"has no {what} '{{given}}'; there are {{known}}")
+
+
+def offset_by(step: int) -> AttrConstraint[IntegerAttr]:
+    """An offset in bytes that `step` divides."""
+    text = f"needs an offset that is a multiple of {step}, not {{given}}"
+    return number_among(INTEGER, multiples_of(step), text)
+
+
 Property: TypeAlias = str | int | bool | Attribute | None
 SEGMENTS = "operandSegmentSizes"
 CONSTANT = "ptx.const"

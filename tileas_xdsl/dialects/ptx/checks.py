@@ -105,9 +105,3 @@ def check_passed_on(op: PtxOp, values: Sequence[SSAValue], results: Sequence[SSA
     given, taken = [v.type for v in results], [v.type for v in values]
     if given != taken:
         raise op.error(f"gives back {len(taken)} values of the types it takes")
-
-
-def check_group(op: PtxOp) -> None:
-    """Instructions of Blackwell are for one block, or for a pair of them."""
-    if op.number("cta_group") not in (1, 2):
-        raise op.error(f"has cta_group 1 or 2, not {op.number('cta_group')}")

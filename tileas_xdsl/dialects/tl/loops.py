@@ -20,6 +20,7 @@ from xdsl.traits import NoTerminator
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import AT_LEAST_1, number_among
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -228,7 +229,11 @@ class PipelinedOp(_CountedOp):
 
     name = "tl.pipelined"
 
-    stages: fields.Int = fields.prop(IntegerAttr.constr(i64), convert=number, kw_only=True)
+    stages: fields.Int = fields.prop(
+        number_among(i64, AT_LEAST_1, "has 1 stage or more, not {given}"),
+        convert=number,
+        kw_only=True,
+    )
 
     traits = traits_def(NoTerminator())
 
@@ -258,8 +263,6 @@ class PipelinedOp(_CountedOp):
         check_in_kernel(self)
         check_not_in_loop(self)
         self.check_counted()
-        if self.stages.value.data < 1:
-            raise op_error(self, f"has 1 stage or more, not {self.stages.value.data}")
 
 
 def _parse_counted(parser: Parser) -> tuple[list[SSAValue], Parser.Argument]:

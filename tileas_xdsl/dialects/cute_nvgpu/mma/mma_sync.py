@@ -17,8 +17,8 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
-from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.operands import GROUPS_UNDER_WAY, value_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import OfBarrierOp
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
@@ -96,18 +96,14 @@ class CpAsyncWaitOp(FieldsOp):
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async_wait_group"
 
-    count: fields.Int = fields.prop(_NUMBER)
+    count: fields.Int = fields.prop(GROUPS_UNDER_WAY)
 
     assembly_format = "$count attr-dict"
-
-    def verify_(self) -> None:
-        if value_of(self.count) < 0:
-            raise op_error(self, f"leaves 0 groups or more under way, not {value_of(self.count)}")
 
 
 @irdl_op_definition
 @derived_init
-class CpAsyncMbarrierArriveOp(FieldsOp):
+class CpAsyncMbarrierArriveOp(OfBarrierOp):
     """Arrives at an mbarrier when all copies that this thread has started are there.
 
     The arrival is one of those that the mbarrier was initialised with (PTX ISA, `.noinc`).
@@ -115,12 +111,7 @@ class CpAsyncMbarrierArriveOp(FieldsOp):
 
     name = "cute_nvgpu.arch.copy.SM80.cp_async_mbarrier_arrive"
 
-    ptr: fields.Operand = fields.operand()
-
     assembly_format = "$ptr attr-dict `:` type($ptr)"
-
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
 
 
 @derived_init

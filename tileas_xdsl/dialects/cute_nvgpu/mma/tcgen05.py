@@ -30,9 +30,10 @@ from xdsl.irdl import (
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import fragment, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import ONE_OR_TWO_BLOCKS, check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import DescriptorOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, number, value_of
@@ -86,10 +87,7 @@ ELEMENT_BITS = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8}
 SIDES = ("before", "after")
 
 
-def check_blocks(op: Operation, blocks: IntegerAttr) -> None:
-    """Raise unless the instruction is of one or two CTAs (`cta_group`)."""
-    if value_of(blocks) not in (1, 2):
-        raise op_error(op, f"is of 1 or 2 blocks, not {value_of(blocks)}")
+_COLUMNS = number_among(i32, TMEM_COLUMNS, "has {known} columns, not {given}")
 
 
 @irdl_op_definition
@@ -100,15 +98,13 @@ class AllocTmemOp(FieldsOp):
     name = "cute_nvgpu.arch.sm100.alloc_tmem"
 
     ptr: fields.Operand = fields.operand()
-    columns: fields.Int = fields.prop(_NUMBER)
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
+    columns: fields.Int = fields.prop(_COLUMNS)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
 
     assembly_format = "$ptr `,` $columns `blocks` $num_cta attr-dict `:` type($ptr)"
 
     def verify_(self) -> None:
         pointer_to(self, self.ptr, "place of the address", AddressSpace.SMEM, 4)
-        _check_columns(self, self.columns)
-        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition
@@ -119,20 +115,10 @@ class DeallocTmemOp(FieldsOp):
     name = "cute_nvgpu.arch.sm100.dealloc_tmem"
 
     address: fields.Operand = fields.operand(i32)
-    columns: fields.Int = fields.prop(_NUMBER)
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
+    columns: fields.Int = fields.prop(_COLUMNS)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
 
     assembly_format = "$address `,` $columns `blocks` $num_cta attr-dict"
-
-    def verify_(self) -> None:
-        _check_columns(self, self.columns)
-        check_blocks(self, self.num_cta)
-
-
-def _check_columns(op: Operation, columns: IntegerAttr) -> None:
-    if value_of(columns) not in TMEM_COLUMNS:
-        known = ", ".join(map(str, TMEM_COLUMNS))
-        raise op_error(op, f"has {known} columns, not {value_of(columns)}")
 
 
 @irdl_op_definition
@@ -142,12 +128,9 @@ class RelinquishTmemOp(FieldsOp):
 
     name = "cute_nvgpu.arch.sm100.relinquish_tmem_alloc_permit"
 
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
 
     assembly_format = "`blocks` $num_cta attr-dict"
-
-    def verify_(self) -> None:
-        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition
@@ -237,7 +220,9 @@ class TmemWaitOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.sm100.wait_tmem"
 
-    access = prop_def(StringAttr)
+    access = prop_def(
+        keyword_among(("load", "store"), "waits for a load or a store, not for a {given}")
+    )
     values = var_operand_def()
     outs = var_result_def()
 
@@ -253,8 +238,6 @@ class TmemWaitOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_tensor_target(self, "wait")
-        if self.access.data not in ("load", "store"):
-            raise op_error(self, f"waits for a load or a store, not for a {self.access.data}")
         if tuple(self.values.types) != tuple(self.outs.types):
             raise op_error(self, "gives back the values that it takes, with their types")
 
@@ -266,13 +249,11 @@ class TmemFenceOp(FieldsOp):
 
     name = "cute_nvgpu.arch.sm100.fence_tmem"
 
-    side: fields.String = fields.prop(StringAttr)
+    side: fields.String = fields.prop(
+        keyword_among(SIDES, "is before or after a barrier, not {given}")
+    )
 
     assembly_format = "$side attr-dict"
-
-    def verify_(self) -> None:
-        if self.side.data not in SIDES:
-            raise op_error(self, f"is before or after a barrier, not {self.side.data}")
 
 
 @irdl_op_definition
@@ -309,7 +290,7 @@ class UmmaOp(FieldsOp):
     )
     a_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
     b_major: fields.String = fields.prop(StringAttr, default="k", kw_only=True)
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1, kw_only=True)
 
     assembly_format = (
         "$a `,` $b `,` $d `accumulate` $accumulate `shape` $shape `elements` $a_type `,` $b_type"
@@ -334,7 +315,6 @@ class UmmaOp(FieldsOp):
 
     def verify_(self) -> None:
         check_tensor_target(self, "mma")
-        check_blocks(self, self.num_cta)
         if not self.kind:
             raise op_error(self, f"multiplies {', '.join(KINDS)}, not {self.a_type.data}")
         shape, k = tuple(self.shape.get_values()), INSTRUCTION_K_BITS // ELEMENT_BITS[self.kind]
@@ -364,7 +344,7 @@ class UmmaCommitOp(FieldsOp):
     ptr: fields.Operand = fields.operand()
     mask: fields.OptOperand = fields.opt_operand(i16, default=None)
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
 
     assembly_format = (
         "$ptr (`mask` $mask^)? (`if` $pred^)? `blocks` $num_cta attr-dict `:` type($ptr)"
@@ -372,7 +352,6 @@ class UmmaCommitOp(FieldsOp):
 
     def verify_(self) -> None:
         check_barrier(self, self.ptr)
-        check_blocks(self, self.num_cta)
 
 
 @irdl_op_definition

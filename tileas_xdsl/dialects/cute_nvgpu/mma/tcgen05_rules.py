@@ -8,16 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
 from tileas_xdsl.target.tiers import meets_any, tier
 
 TENSOR_TARGETS = FEATURES[Feature.TCGEN05]
 """Targets that have tensor memory, with those of their families."""
+
+ONE_OR_TWO_BLOCKS = number_among(i32, (1, 2), "is of 1 or 2 blocks, not {given}")
+"""How many CTAs execute an instruction (`cta_group`)."""
 
 PLAIN_KINDS = ("f16", "tf32", "f8f6f4", "i8")
 FP4_KINDS = ("mxf4", "mxf4nvf4")

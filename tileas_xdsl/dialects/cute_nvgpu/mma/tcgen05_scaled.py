@@ -12,8 +12,8 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import FORMATS, check_blocks
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import check_tensor_target
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import FORMATS
+from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import ONE_OR_TWO_BLOCKS, check_tensor_target
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
@@ -57,7 +57,7 @@ class CopyToTmemOp(FieldsOp):
     lanes: fields.Int = fields.prop(_NUMBER, default=32)
     bits: fields.Int = fields.prop(_NUMBER, default=128)
     broadcast: fields.String = fields.prop(StringAttr, default="x4")
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
 
     assembly_format = (
         "$source `,` $address `lanes` $lanes `bits` $bits `broadcast` $broadcast"
@@ -75,7 +75,6 @@ class CopyToTmemOp(FieldsOp):
         return BROADCASTS[self.broadcast.data]
 
     def verify_(self) -> None:
-        check_blocks(self, self.num_cta)
         if self.shape not in TMEM_COPIES:
             raise op_error(self, f"copies {', '.join(TMEM_COPIES)}, not {self.shape}")
         known = [name for name, ptx in BROADCASTS.items() if ptx in TMEM_COPIES[self.shape]]
@@ -116,7 +115,7 @@ class UmmaBlockScaledOp(FieldsOp):
     sf_type: fields.String = fields.prop(StringAttr, kw_only=True)
     a_scale_id: fields.Int = fields.prop(_NUMBER, default=0, kw_only=True)
     b_scale_id: fields.Int = fields.prop(_NUMBER, default=0, kw_only=True)
-    num_cta: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1, kw_only=True)
 
     assembly_format = (
         "$a `,` $b `,` $d `scales` $sf_a `[` $a_scale_id `]` `,` $sf_b `[` $b_scale_id `]`"
@@ -141,7 +140,6 @@ class UmmaBlockScaledOp(FieldsOp):
 
     def verify_(self) -> None:
         check_tensor_target(self, "mma")
-        check_blocks(self, self.num_cta)
         kind, shape = self.kind.data, tuple(self.shape.get_values())
         if kind not in SCALE_VECTORS:
             raise op_error(self, f"is of kind {', '.join(SCALE_VECTORS)}, not {kind}")

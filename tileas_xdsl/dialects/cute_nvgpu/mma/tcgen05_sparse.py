@@ -11,8 +11,9 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
 from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import check_blocks
+from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
+    ONE_OR_TWO_BLOCKS,
     PLAIN_KINDS,
     SCALED_KINDS,
     UmmaForm,
@@ -43,12 +44,14 @@ class SparseProductOp(IRDLOperation):
     metadata = operand_def(i32)
     accumulate = operand_def(i1)
     descriptor = operand_def(i32)
-    kind = prop_def(StringAttr)
-    num_cta = prop_def(_NUMBER)
+    kind = prop_def(keyword_among(PLAIN_KINDS + SCALED_KINDS, "is of kind {known}, not {given}"))
+    num_cta = prop_def(ONE_OR_TWO_BLOCKS)
     collector = opt_prop_def(StringAttr)
     ashift = opt_prop_def(UnitAttr)
     weight_stationary = opt_prop_def(UnitAttr)
-    scale_input = opt_prop_def(_NUMBER)
+    scale_input = opt_prop_def(
+        number_among(i32, EXPONENTS, "divides by 2 to the 0 to 15, not {given}")
+    )
 
     def form(self) -> UmmaForm:
         """The form of the instruction."""
@@ -65,16 +68,10 @@ class SparseProductOp(IRDLOperation):
 
     def verify_(self) -> None:
         check_tensor_target(self, "mma")
-        if self.kind.data not in PLAIN_KINDS + SCALED_KINDS:
-            known = ", ".join(PLAIN_KINDS + SCALED_KINDS)
-            raise op_error(self, f"is of kind {known}, not {self.kind.data}")
-        check_blocks(self, self.num_cta)
         form = self.form()
         if form.collector not in COLLECTORS:
             known = ", ".join(filter(None, COLLECTORS))
             raise op_error(self, f"collects A by {known}, not by {form.collector}")
-        if self.scale_input is not None and value_of(self.scale_input) not in EXPONENTS:
-            raise op_error(self, f"divides by 2 to the 0 to 15, not {value_of(self.scale_input)}")
         check_rules(self, form)
 
 

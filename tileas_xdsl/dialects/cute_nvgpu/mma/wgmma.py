@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ELEMENTS, THREADS, M, ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
+    GROUPS_UNDER_WAY,
     Value,
     number,
     optional_number,
@@ -171,7 +172,7 @@ class WgmmaWaitOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.wgmma_wait_group"
 
-    count = prop_def(IntegerAttr.constr(i32))
+    count = prop_def(GROUPS_UNDER_WAY)
     values = var_operand_def()
     outs = var_result_def()
 
@@ -186,8 +187,6 @@ class WgmmaWaitOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        if value_of(self.count) < 0:
-            raise op_error(self, f"leaves 0 groups or more under way, not {value_of(self.count)}")
         taken, given = tuple(self.values.types), tuple(self.outs.types)
         if taken != given:
             raise op_error(self, "gives back the values that it takes, with their types")

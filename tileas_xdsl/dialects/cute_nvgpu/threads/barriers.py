@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i32
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
+    AttrConstraint,
     IRDLOperation,
-    operand_def,
     opt_operand_def,
     opt_prop_def,
     result_def,
@@ -14,12 +14,12 @@ from xdsl.irdl import (
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
     optional_number,
-    value_of,
 )
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -49,6 +49,10 @@ NAMED_BARRIERS = 16
 
 WARP = 32
 
+WHOLE_WARPS = number_among(
+    i32, range(WARP, 1025, WARP), "counts whole warps, 32 to 1024 threads, not {given}"
+)
+
 PROXY_SPACES = ("shared::cta", "generic")
 """Which memory a fence between the generic and the async proxy is about; the wide one is slow."""
 
@@ -60,69 +64,67 @@ def check_barrier(op: Operation, ptr: SSAValue) -> None:
         raise op_error(op, f"expects a pointer to i64 as the mbarrier, but got {type_}")
 
 
-def _check_count(op: Operation, what: str, count: int, first: int) -> None:
-    if not first <= count <= LARGEST_COUNT:
-        raise op_error(op, f"counts {first} to {LARGEST_COUNT} {what}, not {count}")
+def counted(what: str, first: int) -> AttrConstraint[IntegerAttr]:
+    """How many arrivals or bytes an mbarrier counts in one phase."""
+    text = f"counts {first} to {LARGEST_COUNT} {what}, not {{given}}"
+    return number_among(i32, range(first, LARGEST_COUNT + 1), text)
+
+
+@derived_init
+class OfBarrierOp(FieldsOp):
+    """Base: about an mbarrier.  Subclasses say it again: operands of bases would be last."""
+
+    ptr: fields.Operand = fields.operand()
+
+    def verify_(self) -> None:
+        check_barrier(self, self.ptr)
 
 
 @irdl_op_definition
 @derived_init
-class MbarrierInitOp(FieldsOp):
+class MbarrierInitOp(OfBarrierOp):
     """Makes an mbarrier that `count` arrivals complete.  One thread executes it."""
 
     name = "cute_nvgpu.arch.mbarrier_init"
 
     ptr: fields.Operand = fields.operand()
-    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    count: fields.Int = fields.prop(counted("arrivals", 1))
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$ptr `,` $count (`if` $pred^)? attr-dict `:` type($ptr)"
 
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
-        _check_count(self, "arrivals", value_of(self.count), 1)
-
 
 @irdl_op_definition
-class MbarrierArriveOp(IRDLOperation):
+@derived_init
+class MbarrierArriveOp(OfBarrierOp):
     """One arrival, at the same barrier of block `cta` of the cluster if that is given."""
 
     name = "cute_nvgpu.arch.mbarrier_arrive"
 
-    ptr = operand_def()
-    cta = opt_operand_def(i32)
-    pred = opt_operand_def(i1)
+    ptr: fields.Operand = fields.operand()
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None, position=2)
+    cta: fields.OptOperand = fields.opt_operand(i32, default=None)
 
     assembly_format = "$ptr (`cta` $cta^)? (`if` $pred^)? attr-dict `:` type($ptr)"
-
-    def __init__(self, ptr: Value, pred: Value | None = None, cta: Value | None = None) -> None:
-        super().__init__(operands=[ptr, cta, pred])
-
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
 
 
 @irdl_op_definition
 @derived_init
-class MbarrierArriveExpectTxOp(FieldsOp):
+class MbarrierArriveExpectTxOp(OfBarrierOp):
     """One arrival that announces bytes which bulk copies are to deliver in this phase."""
 
     name = "cute_nvgpu.arch.mbarrier_arrive_expect_tx"
 
     ptr: fields.Operand = fields.operand()
-    bytes: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    bytes: fields.Int = fields.prop(counted("bytes", 0))
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$ptr `,` $bytes (`if` $pred^)? attr-dict `:` type($ptr)"
 
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
-        _check_count(self, "bytes", value_of(self.bytes), 0)
-
 
 @irdl_op_definition
 @derived_init
-class MbarrierWaitOp(FieldsOp):
+class MbarrierWaitOp(OfBarrierOp):
     """Waits until the phase with this parity (0 or 1) is complete."""
 
     name = "cute_nvgpu.arch.mbarrier_wait"
@@ -132,13 +134,10 @@ class MbarrierWaitOp(FieldsOp):
 
     assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
 
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
-
 
 @irdl_op_definition
 @derived_init
-class MbarrierTryWaitOp(FieldsOp):
+class MbarrierTryWaitOp(OfBarrierOp):
     """Whether the phase with this parity (0 or 1) is complete, after a limited time."""
 
     name = "cute_nvgpu.arch.mbarrier_try_wait"
@@ -148,9 +147,6 @@ class MbarrierTryWaitOp(FieldsOp):
     result = result_def(i1)
 
     assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
-
-    def verify_(self) -> None:
-        check_barrier(self, self.ptr)
 
 
 @derived_init
@@ -174,21 +170,25 @@ class FenceProxyAsyncOp(FieldsOp):
 
     name = "cute_nvgpu.arch.fence_proxy_async"
 
-    space: fields.String = fields.prop(StringAttr, default="shared::cta")
+    space: fields.String = fields.prop(
+        keyword_among(PROXY_SPACES, "fences {either}, not {given}"), default="shared::cta"
+    )
 
     assembly_format = "$space attr-dict"
-
-    def verify_(self) -> None:
-        if self.space.data not in PROXY_SPACES:
-            raise op_error(self, f"fences {' or '.join(PROXY_SPACES)}, not {self.space.data}")
 
 
 class _NamedBarrierOp(IRDLOperation):
     """One of the sixteen barriers of a block, named by a number or by a value."""
 
-    id = opt_prop_def(IntegerAttr.constr(i32))
+    id = opt_prop_def(
+        number_among(
+            i32,
+            range(NAMED_BARRIERS),
+            f"is barrier 0 to {NAMED_BARRIERS - 1} of a block, not {{given}}",
+        )
+    )
     id_value = opt_operand_def(i32)
-    threads = opt_prop_def(IntegerAttr.constr(i32))
+    threads = opt_prop_def(WHOLE_WARPS)
 
     assembly_format = "(`id` $id^)? (`of` $id_value^)? (`threads` $threads^)? attr-dict"
 
@@ -202,18 +202,6 @@ class _NamedBarrierOp(IRDLOperation):
     def verify_(self) -> None:
         if (self.id is None) == (self.id_value is None):
             raise op_error(self, "names its barrier by a number or by a value")
-        if self.id is not None and not 0 <= value_of(self.id) < NAMED_BARRIERS:
-            raise op_error(
-                self, f"is barrier 0 to {NAMED_BARRIERS - 1} of a block, not {value_of(self.id)}"
-            )
-        self._check_threads()
-
-    def _check_threads(self) -> None:
-        if self.threads is None:
-            return
-        threads = value_of(self.threads)
-        if not 0 < threads <= 1024 or threads % WARP:
-            raise op_error(self, f"counts whole warps, 32 to 1024 threads, not {threads}")
 
 
 @irdl_op_definition

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, StringAttr, f32, i1, i32
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import one_of
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
@@ -42,14 +43,12 @@ LARGEST_ALIGNMENT = 1024
 class _AxisOp(FieldsOp):
     """A special register with one value for each axis."""
 
-    axis: fields.String = fields.prop(StringAttr, default="x")
+    axis: fields.String = fields.prop(
+        keyword_among(AXES, "has axis x, y or z, not {given}"), default="x"
+    )
     result = result_def(i32)
 
     assembly_format = "$axis attr-dict"
-
-    def verify_(self) -> None:
-        if self.axis.data not in AXES:
-            raise op_error(self, f"has axis x, y or z, not {self.axis.data}")
 
 
 @irdl_op_definition
@@ -151,15 +150,12 @@ class SetMaxRegisterOp(FieldsOp):
 
     name = "cute_nvgpu.arch.setmaxregister"
 
-    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    count: fields.Int = fields.prop(
+        number_among(i32, REGISTERS, "takes 24 to 256 registers in steps of 8, not {given}")
+    )
     increase: fields.Field[BoolAttr, bool] = fields.prop(BoolAttr, convert=boolean)
 
     assembly_format = "$count `increase` `=` $increase attr-dict"
-
-    def verify_(self) -> None:
-        count = value_of(self.count)
-        if count not in REGISTERS:
-            raise op_error(self, f"takes 24 to 256 registers in steps of 8, not {count}")
 
 
 @irdl_op_definition

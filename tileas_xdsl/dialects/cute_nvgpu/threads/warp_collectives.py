@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, f32, i32
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,6 +22,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import fragment, one_of, pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
@@ -131,8 +132,8 @@ class ShuffleOp(IRDLOperation):
 
     value = operand_def()
     lane = opt_operand_def(i32)
-    offset = opt_prop_def(IntegerAttr.constr(i32))
-    mode = prop_def(StringAttr)
+    offset = opt_prop_def(number_among(i32, range(32), "names lane 0 to 31 of a warp, not {given}"))
+    mode = prop_def(keyword_among(SHUFFLE_MODES, "shuffles {known}, not {given}"))
     result = result_def()
 
     assembly_format = (
@@ -152,12 +153,8 @@ class ShuffleOp(IRDLOperation):
         one_of(self, self.value, "value", (i32, f32))
         if self.result.type != self.value.type:
             raise op_error(self, f"gives {self.value.type}, not {self.result.type}")
-        if self.mode.data not in SHUFFLE_MODES:
-            raise op_error(self, f"shuffles {', '.join(SHUFFLE_MODES)}, not {self.mode.data}")
         if (self.offset is None) == (self.lane is None):
             raise op_error(self, "names the lane by a number or by a value")
-        if self.offset is not None and not 0 <= value_of(self.offset) < 32:
-            raise op_error(self, f"names lane 0 to 31 of a warp, not {value_of(self.offset)}")
 
 
 @irdl_op_definition
@@ -168,14 +165,12 @@ class ReduxOp(FieldsOp):
     name = "cute_nvgpu.arch.redux"
 
     value: fields.Operand = fields.operand(i32)
-    kind: fields.String = fields.prop(StringAttr, default="add")
+    kind: fields.String = fields.prop(
+        keyword_among(REDUCTIONS, "reduces by {known}, not by {given}"), default="add"
+    )
     result = result_def(i32)
 
     assembly_format = "$kind $value attr-dict"
-
-    def verify_(self) -> None:
-        if self.kind.data not in REDUCTIONS:
-            raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
 
 
 @irdl_op_definition

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i16, i32
+from xdsl.dialects.builtin import StringAttr, UnitAttr, i1, i16, i32
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import AT_LEAST_0, keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
@@ -139,7 +139,9 @@ class TmaReduceOp(FieldsOp):
     desc: fields.Operand = fields.operand(_DESC)
     smem: fields.Operand = fields.operand()
     coords: fields.Operands = fields.operands(i32)
-    kind: fields.String = fields.prop(StringAttr, default="add")
+    kind: fields.String = fields.prop(
+        keyword_among(REDUCTIONS, "reduces by {known}, not by {given}"), default="add"
+    )
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = (
@@ -148,8 +150,6 @@ class TmaReduceOp(FieldsOp):
 
     def verify_(self) -> None:
         check_copy(self, self.smem, self.coords)
-        if self.kind.data not in REDUCTIONS:
-            raise op_error(self, f"reduces by {', '.join(REDUCTIONS)}, not by {self.kind.data}")
 
 
 @irdl_op_definition
@@ -171,15 +171,13 @@ class BulkWaitOp(FieldsOp):
 
     name = "cute_nvgpu.arch.bulk_wait_group"
 
-    count: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    count: fields.Int = fields.prop(
+        number_among(i32, AT_LEAST_0, "leaves 0 groups or more open, not {given}")
+    )
     read: fields.Flag = fields.opt_prop(UnitAttr, default=False)
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$count (`read` $read^)? (`if` $pred^)? attr-dict"
-
-    def verify_(self) -> None:
-        if value_of(self.count) < 0:
-            raise op_error(self, f"leaves 0 groups or more open, not {value_of(self.count)}")
 
 
 @irdl_op_definition

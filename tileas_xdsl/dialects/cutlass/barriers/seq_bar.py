@@ -17,8 +17,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT, check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier, counted
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -72,15 +71,9 @@ class SeqBarInitOp(FieldsOp):
     name = "cutlass.seq_bar.init"
 
     bar: fields.Operand = fields.operand(SeqBarType)
-    arrivals: fields.Int = fields.prop(_NUMBER)
+    arrivals: fields.Int = fields.prop(counted("arrivals", 1))
 
     assembly_format = "$bar `arrivals` $arrivals attr-dict `:` type($bar)"
-
-    def verify_(self) -> None:
-        if not 1 <= value_of(self.arrivals) <= LARGEST_COUNT:
-            raise op_error(
-                self, f"counts 1 to {LARGEST_COUNT} arrivals, not {value_of(self.arrivals)}"
-            )
 
 
 @irdl_op_definition

@@ -13,6 +13,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import AT_LEAST_1, number_among
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.base.operands import has_static_shape
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
@@ -77,7 +78,9 @@ class BlockStripedOp(FieldsOp):
     data: fields.Operand = fields.operand()
     array: fields.Operand = fields.operand()
     thread: fields.Operand = fields.operand(i32)
-    threads: fields.Int = fields.prop(_NUMBER, kw_only=True)
+    threads: fields.Int = fields.prop(
+        number_among(i32, AT_LEAST_1, "is of 1 thread or more, not {given}"), kw_only=True
+    )
     width: fields.Int = fields.prop(_NUMBER, default=1, kw_only=True)
 
     assembly_format = (
@@ -94,8 +97,6 @@ class BlockStripedOp(FieldsOp):
 
     def verify_(self) -> None:
         data = registers_of(self, self.data)
-        if value_of(self.threads) < 1:
-            raise op_error(self, f"is of 1 thread or more, not {value_of(self.threads)}")
         check_pieces(self, data, self.array, value_of(self.width))
 
 

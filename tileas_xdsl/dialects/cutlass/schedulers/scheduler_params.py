@@ -16,10 +16,10 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import AT_LEAST_1, number_among
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
     number,
-    value_of,
 )
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType
 from tileas_xdsl.dialects.field_init import init_fields
@@ -57,6 +57,10 @@ def params_type(params: SSAValue) -> SchedulerParamsType:
     type_ = params.type
     assert isinstance(type_, SchedulerParamsType)
     return type_
+
+
+TILE_BYTES = number_among(i32, AT_LEAST_1, "has tiles of 1 byte or more, not {given}")
+"""Of the sums of one tile."""
 
 
 def check_field(op: Operation, field: StringAttr, known: tuple[str, ...]) -> None:
@@ -167,14 +171,11 @@ class StreamkParamsOp(_ParamsOp):
     k = operand_def(i32)
     l = operand_def(i32)
     units = operand_def(i32)
-    least = prop_def(_NUMBER)
+    least = prop_def(
+        number_among(i32, AT_LEAST_1, "gives units 1 tile along K or more, not {given}")
+    )
 
     SCHEDULER: ClassVar[str] = STREAMK
-
-    def verify_(self) -> None:
-        super().verify_()
-        if value_of(self.least) < 1:
-            raise op_error(self, f"gives units 1 tile along K or more, not {value_of(self.least)}")
 
 
 @irdl_op_definition
@@ -301,7 +302,7 @@ class GetWorkspaceSizesOp(OfParamsOp):
 
     name = "cutlass.tile_scheduler.get_workspace_sizes"
 
-    tile_bytes: fields.OptInt = fields.opt_prop(_NUMBER, default=None)
+    tile_bytes: fields.OptInt = fields.opt_prop(TILE_BYTES, default=None)
     result = result_def(i32)
 
     traits = traits_def(Pure())
@@ -311,11 +312,3 @@ class GetWorkspaceSizesOp(OfParamsOp):
         splits = params_type(self.params).splits
         if splits != (self.tile_bytes is not None):
             raise op_error(self, "says the bytes of a tile where tiles are split, by streamk only")
-        if self.tile_bytes is not None:
-            check_tile_bytes(self, self.tile_bytes)
-
-
-def check_tile_bytes(op: Operation, bytes_: IntegerAttr) -> None:
-    """Sums of a tile have some bytes."""
-    if value_of(bytes_) < 1:
-        raise op_error(op, f"has tiles of 1 byte or more, not {value_of(bytes_)}")

@@ -23,8 +23,8 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cutlass.barriers.generic_barriers import COUNTER_BYTES, check_group
 from tileas_xdsl.dialects.cutlass.schedulers.block_striped import check_pieces, registers_of
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
+    TILE_BYTES,
     OfParamsOp,
-    check_tile_bytes,
     params_type,
 )
 from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import OfWorkOp
@@ -107,7 +107,7 @@ class InitializeWorkspaceOp(OfParamsOp):
     workspace: fields.Operand = fields.operand()
     thread: fields.Operand = fields.operand(i32)
     of: fields.Operand = fields.operand(i32)
-    tile_bytes: fields.Int = fields.prop(_NUMBER)
+    tile_bytes: fields.Int = fields.prop(TILE_BYTES)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
@@ -118,7 +118,6 @@ class InitializeWorkspaceOp(OfParamsOp):
     def verify_(self) -> None:
         check_splits(self, self.params)
         _check_workspace(self, self.workspace)
-        check_tile_bytes(self, self.tile_bytes)
 
 
 @derived_init
@@ -141,16 +140,12 @@ class _FixupOp(OfWorkOp):
 class _CountedFixupOp(_FixupOp):
     """Base of the single steps of the fixup, for kernels that move accumulators themselves."""
 
-    tile_bytes: fields.Int = fields.prop(_NUMBER, kw_only=True)
+    tile_bytes: fields.Int = fields.prop(TILE_BYTES, kw_only=True)
 
     assembly_format = (
         "$params `,` $work `,` $workspace `thread` $thread `at` $id `threads` $threads"
         " `tile_bytes` $tile_bytes attr-dict `:` type($params) `,` type($workspace)"
     )
-
-    def verify_(self) -> None:
-        super().verify_()
-        check_tile_bytes(self, self.tile_bytes)
 
 
 @irdl_op_definition

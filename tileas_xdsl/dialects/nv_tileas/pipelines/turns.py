@@ -20,6 +20,7 @@ from xdsl.irdl import prop_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.constraints import keyword_among
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.isa.tables.asynchronous import NAMED_BARRIERS
@@ -48,7 +49,9 @@ class TurnOp(TileasOp):
 
     name = "nv_tileas.async.turn"
 
-    action = prop_def(StringAttr)
+    action = prop_def(
+        keyword_among(tuple(TurnAction), "has no action '{given}'; there are {known}")
+    )
     barriers = prop_def(DenseArrayBase.constr(i32))
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -64,9 +67,6 @@ class TurnOp(TileasOp):
         return int_values(self, "barriers") or ()
 
     def verify_(self) -> None:
-        if self.action.data not in [*TurnAction]:
-            known = ", ".join(TurnAction)
-            raise op_error(self, f"has no action '{self.action.data}'; there are {known}")
         first, *others = self.numbers or [0]
         in_order = [first + k for k in range(len(others) + 1)]
         if (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import EqAttrConstraint, ParsePropInAttrDict, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import AT_LEAST_0, number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
@@ -33,7 +34,7 @@ class SliceTmaDescOp(TileasOp):
     source: fields.Operand = fields.operand(_DESCRIPTOR)
     start: fields.Operand = fields.operand(_ROWS)
     extent: fields.Operand = fields.operand(_ROWS)
-    axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
+    axis: fields.Int = fields.prop(number_among(i32, AT_LEAST_0, "slices dimension {given}"))
     result: fields.ComputedResult[TmaDescType] = fields.typed_result(
         _DESCRIPTOR, type=TmaDescType(), default=None, alias="result_type"
     )
@@ -43,8 +44,6 @@ class SliceTmaDescOp(TileasOp):
     assembly_format = "$source `[` $start `,` $extent `]` attr-dict"
 
     def verify_(self) -> None:
-        if self.axis.value.data < 0:
-            raise op_error(self, f"slices dimension {self.axis.value.data}")
         if isinstance(self.source.owner, SliceTmaDescOp):
             raise op_error(self, "slices a slice: rows are counted from the beginning of the array")
 

@@ -25,17 +25,18 @@ from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
+    CTA_GROUP,
     REG,
     PtxOp,
     Value,
     address,
     as_value,
     count_of,
+    keyword,
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
-    check_group,
     check_keyword,
     check_kind,
     check_passed_on,
@@ -65,11 +66,10 @@ class Tcgen05AllocOp(PtxOp):
 
     destination: fields.Operand = fields.operand(REG)
     columns: fields.Operand = fields.operand(REG)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
         check_address(self, "the destination", self.destination, "shared")
         _check_columns(self, self.columns)
 
@@ -89,10 +89,9 @@ class Tcgen05DeallocOp(PtxOp):
 
     address: fields.Operand = fields.operand(REG)
     columns: fields.Operand = fields.operand(REG)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
         check_registers(self, ("the address", self.address, "b32"))
         _check_columns(self, self.columns)
 
@@ -109,10 +108,7 @@ class Tcgen05RelinquishOp(PtxOp):
 
     name = "ptx.tcgen05.relinquish_alloc_permit"
 
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
-
-    def check(self) -> None:
-        check_group(self)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
 
     def emit(self, out: Writer) -> None:
         group = self.number("cta_group")
@@ -219,7 +215,7 @@ class Tcgen05WaitOp(PtxOp):
 
     IN_PLACE: ClassVar[bool] = True
     values = var_operand_def(REG)
-    access = prop_def(StringAttr)
+    access = prop_def(keyword("access", ("ld", "st")))
     complete = var_result_def(REG)
 
     def __init__(self, access: str, values: Sequence[Value] = ()) -> None:
@@ -231,7 +227,6 @@ class Tcgen05WaitOp(PtxOp):
         return tuple((index, index) for index in range(len(self.results)))
 
     def check(self) -> None:
-        check_keyword(self, "access", self.text("access"), ("ld", "st"))
         check_passed_on(self, self.values, self.complete)
 
     def emit(self, out: Writer) -> None:
@@ -245,10 +240,7 @@ class Tcgen05FenceOp(PtxOp):
 
     name = "ptx.tcgen05.fence"
 
-    side: fields.String = fields.prop(StringAttr)
-
-    def check(self) -> None:
-        check_keyword(self, "side", self.text("side"), ("before", "after"))
+    side: fields.String = fields.prop(keyword("side", ("before", "after")))
 
     def emit(self, out: Writer) -> None:
         out.line(f"tcgen05.fence::{self.text('side')}_thread_sync")
@@ -262,12 +254,11 @@ class Tcgen05CommitOp(GuardedOp):
     name = "ptx.tcgen05.commit"
 
     barrier: fields.Operand = fields.operand(REG)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
         check_address(self, "the barrier", self.barrier, "shared")
         check_registers(self, ("the mask", self.multicast, "b16"))
 

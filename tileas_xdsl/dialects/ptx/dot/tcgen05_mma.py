@@ -5,16 +5,19 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
+    CTA_GROUP,
+    INTEGER,
     REG,
     address,
+    keyword,
     kind_of,
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
-    check_group,
     check_keyword,
     check_kind,
     check_registers,
@@ -38,18 +41,16 @@ class Tcgen05CpOp(GuardedOp):
 
     address: fields.Operand = fields.operand(REG)
     descriptor: fields.Operand = fields.operand(REG)
-    shape: fields.String = fields.prop(StringAttr)
+    shape: fields.String = fields.prop(keyword("shape", TMEM_COPIES))
     multicast: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     source_format: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
-        shape = self.text("shape")
-        check_keyword(self, "shape", shape, TMEM_COPIES)
-        check_keyword(self, "multicast", self.text("multicast"), TMEM_COPIES[shape], f"for {shape}")
         check_keyword(self, "source format", self.text("source_format"), TMEM_FORMATS)
+        shape = self.text("shape")
+        check_keyword(self, "multicast", self.text("multicast"), TMEM_COPIES[shape], f"for {shape}")
         check_registers(
             self, ("the address", self.address, "b32"), ("the source", self.descriptor, "b64")
         )
@@ -75,10 +76,9 @@ class Tcgen05ShiftOp(GuardedOp):
     name = "ptx.tcgen05.shift"
 
     address: fields.Operand = fields.operand(REG)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
         check_registers(self, ("the address", self.address, "b32"))
 
     def emit(self, out: Writer) -> None:
@@ -104,20 +104,22 @@ class Tcgen05MmaOp(GuardedOp):
     b: fields.Operand = fields.operand(REG)
     descriptor: fields.Operand = fields.operand(REG)
     enable_d: fields.Operand = fields.operand(REG)
-    kind: fields.String = fields.prop(StringAttr)
-    cta_group: fields.Int = fields.prop(IntegerAttr, default=1, kw_only=True)
+    kind: fields.String = fields.prop(keyword("kind", TENSOR_KINDS))
+    cta_group: fields.Int = fields.prop(CTA_GROUP, default=1, kw_only=True)
     metadata: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     scales: fields.Operands = fields.operands(REG, default=(), kw_only=True)
     scale_vector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     disabled_lanes: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    scale_d: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    scale_d: fields.OptInt = fields.opt_prop(
+        number_among(INTEGER, range(16), "divides D by 2 to the power of 0 to 15, not {given}"),
+        default=None,
+        kw_only=True,
+    )
     collector: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     ashift: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
     weights: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
 
     def check(self) -> None:
-        check_group(self)
-        check_keyword(self, "kind", self.text("kind"), TENSOR_KINDS)
         check_keyword(self, "collector", self.text("collector"), COLLECTORS)
         check_kind(self, "A", self.a, "b64", "b32")
         check_count(self, "A", self.a, 1)
@@ -144,10 +146,6 @@ class Tcgen05MmaOp(GuardedOp):
         )
         if "scale_d" in self.properties and not kind.scales_d:
             raise self.error(f"does not scale D {where}")
-        if not 0 <= self.number("scale_d") <= 15:
-            raise self.error(
-                f"divides D by 2 to the power of 0 to 15, not {self.number('scale_d')}"
-            )
         scaled_d = "scale_d" in self.properties
         if self.flag("weights") and (self.number("cta_group") != 1 or scaled or scaled_d):
             raise self.error("with stationary weights is of one block, without scales")

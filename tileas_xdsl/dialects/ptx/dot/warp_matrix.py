@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.ptx.base import (
     Value,
     address,
     count_of,
+    keyword,
 )
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
@@ -164,7 +165,7 @@ class CreatepolicyOp(PtxOp):
 
     name = "ptx.createpolicy"
 
-    primary = prop_def(StringAttr)
+    primary = prop_def(keyword("primary policy", POLICIES))
     secondary = opt_prop_def(StringAttr)
     fraction = prop_def(FloatAttr)
     result = result_def(REG)
@@ -184,7 +185,6 @@ class CreatepolicyOp(PtxOp):
         )
 
     def check(self) -> None:
-        check_keyword(self, "primary policy", self.text("primary"), POLICIES)
         seconds = ("", "evict_first", "evict_unchanged")
         check_keyword(self, "secondary policy", self.text("secondary"), seconds)
         if not 0 < self.fraction.value.data <= 1:

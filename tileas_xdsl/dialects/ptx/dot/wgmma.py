@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -22,9 +22,19 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, as_value, count_of, kind_of, vector
+from tileas_xdsl.dialects.ptx.base import (
+    INTEGER,
+    REG,
+    PtxOp,
+    Value,
+    as_value,
+    count_of,
+    kind_of,
+    vector,
+)
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_keyword,
@@ -81,7 +91,9 @@ class WgmmaWaitOp(PtxOp):
 
     IN_PLACE: ClassVar[bool] = True
     values = var_operand_def(REG)
-    pending = prop_def(IntegerAttr)
+    pending = prop_def(
+        number_among(INTEGER, range(8), "leaves 0 to 7 groups in flight, not {given}")
+    )
     complete = var_result_def(REG)
 
     def __init__(self, pending: int = 0, values: Sequence[Value] = ()) -> None:
@@ -94,8 +106,6 @@ class WgmmaWaitOp(PtxOp):
 
     def check(self) -> None:
         check_passed_on(self, self.values, self.complete)
-        if not 0 <= self.number("pending") <= 7:
-            raise self.error(f"leaves 0 to 7 groups in flight, not {self.number('pending')}")
 
     def emit(self, out: Writer) -> None:
         out.line(f"wgmma.wait_group.sync.aligned {self.number('pending')}")

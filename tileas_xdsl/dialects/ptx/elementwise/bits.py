@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.base import INTEGER, REG, PtxOp, Value, count_of, elementwise
 from tileas_xdsl.dialects.ptx.checks import check_keyword, check_kind, check_tuples, check_type
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -62,7 +63,7 @@ class Lop3Op(PtxOp):
     a = operand_def(REG)
     b = operand_def(REG)
     c = operand_def(REG)
-    table = prop_def(IntegerAttr)
+    table = prop_def(number_among(INTEGER, range(256), "has a table of 8 bits, not {given}"))
     result = result_def(REG)
 
     traits = traits_def(Pure())
@@ -72,8 +73,6 @@ class Lop3Op(PtxOp):
         self.fill((a, b, c), (reg("b32", count),), table=table)
 
     def check(self) -> None:
-        if not 0 <= self.number("table") <= 255:
-            raise self.error(f"has a table of 8 bits, not {self.number('table')}")
         _check_words(self)
 
     def emit(self, out: Writer) -> None:

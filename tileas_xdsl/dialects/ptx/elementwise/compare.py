@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, resu
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_flags,
@@ -36,8 +36,8 @@ class SetpOp(PtxOp):
     b = operand_def(REG)
     other = opt_operand_def(REG)
     comparison = prop_def(StringAttr)
-    type = prop_def(StringAttr)
-    combine = opt_prop_def(StringAttr)
+    type = prop_def(keyword("type", COMPARISONS))
+    combine = opt_prop_def(keyword("combination", ("", "and", "or", "xor")))
     ftz = opt_prop_def(UnitAttr)
     result = result_def(REG)
 
@@ -66,9 +66,7 @@ class SetpOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_keyword(self, "type", type, COMPARISONS)
         check_keyword(self, "comparison", self.text("comparison"), COMPARISONS[type], f"for {type}")
-        check_keyword(self, "combination", self.text("combine"), ("", "and", "or", "xor"))
         check_flags(self, ("ftz",), ("ftz",) if type in ("f16", "f32") else (), f"for {type}")
         if bool(self.text("combine")) != (self.other is not None):
             raise self.error("combines with a predicate: it needs both 'combine' and 'other'")
@@ -99,7 +97,7 @@ class SelpOp(PtxOp):
     a = operand_def(REG)
     b = operand_def(REG)
     condition = operand_def(REG)
-    type = prop_def(StringAttr)
+    type = prop_def(keyword("type", SELECTIONS))
     result = result_def(REG)
 
     traits = traits_def(Pure())
@@ -110,7 +108,6 @@ class SelpOp(PtxOp):
 
     def check(self) -> None:
         type = self.text("type")
-        check_keyword(self, "type", type, SELECTIONS)
         for what, value in (("a", self.a), ("b", self.b), ("its result", self.result)):
             check_type(self, what, value, type)
         check_kind(self, "the condition", self.condition, "pred")
@@ -228,7 +225,7 @@ class CvtPackOp(PtxOp):
 
     READS_FIRST: ClassVar[bool] = False
     a = operand_def(REG)
-    to = prop_def(StringAttr)
+    to = prop_def(keyword("packed type", PACKINGS))
     rounding = prop_def(StringAttr)
     saturation = opt_prop_def(StringAttr)
     relu = opt_prop_def(UnitAttr)
@@ -259,7 +256,6 @@ class CvtPackOp(PtxOp):
 
     def check(self) -> None:
         to = self.text("to")
-        check_keyword(self, "packed type", to, PACKINGS)
         _check_modifiers(self, PACKINGS[to], f"from f32 to {to}")
         check_type(self, "its operand", self.a, "f32")
         check_type(self, "its result", self.result, to)

@@ -66,11 +66,11 @@ class AccessOp(GuardedOp):
         self, value: SSAValue, spaces: Sequence[str], semantics: Sequence[str]
     ) -> None:
         """What loads and stores have in common."""
+        check_keyword(self, "eviction", self.text("eviction"), EVICTIONS)
         type, space = self.text("type"), self.text("space")
         check_keyword(self, "type", type, ACCESS_TYPES)
         check_keyword(self, "space", space, spaces)
         check_keyword(self, "semantics", self.text("semantics"), semantics)
-        check_keyword(self, "eviction", self.text("eviction"), EVICTIONS)
         scoped = self.text("semantics") in SCOPED
         check_keyword(self, "scope", self.text("scope"), SCOPES if scoped else ("",))
         check_address(self, "the address", self.operands[0], space)

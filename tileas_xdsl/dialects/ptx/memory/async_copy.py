@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.base import PENDING, REG, PtxOp, Value, address, keyword
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
-    check_keyword,
     check_registers,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -31,8 +30,8 @@ class CpAsyncOp(GuardedOp):
     source_size = opt_operand_def(REG)
     policy = opt_operand_def(REG)
     size = prop_def(IntegerAttr)
-    cache = prop_def(StringAttr)
-    prefetch = opt_prop_def(StringAttr)
+    cache = prop_def(keyword("cache operator", COPY_SIZES))
+    prefetch = opt_prop_def(keyword("prefetch", PREFETCHES))
     offset = opt_prop_def(IntegerAttr)
     source_offset = opt_prop_def(IntegerAttr)
 
@@ -65,8 +64,6 @@ class CpAsyncOp(GuardedOp):
 
     def check(self) -> None:
         cache, size = self.text("cache"), self.number("size")
-        check_keyword(self, "cache operator", cache, COPY_SIZES)
-        check_keyword(self, "prefetch", self.text("prefetch"), PREFETCHES)
         if size not in COPY_SIZES[cache]:
             known = ", ".join(map(str, COPY_SIZES[cache]))
             raise self.error(f"copies {known} bytes with {cache}, not {size}")
@@ -113,11 +110,7 @@ class CpAsyncWaitOp(PtxOp):
 
     name = "ptx.cp_async.wait_group"
 
-    pending: fields.OptInt = fields.opt_prop(IntegerAttr, default=None)
-
-    def check(self) -> None:
-        if self.number("pending") < 0:
-            raise self.error("leaves 0 or more groups in flight")
+    pending: fields.OptInt = fields.opt_prop(PENDING, default=None)
 
     def emit(self, out: Writer) -> None:
         pending = self.number("pending", -1)

@@ -9,15 +9,18 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
+    INTEGER,
     REG,
     PtxOp,
     address,
     count_of,
     elementwise,
+    keyword,
     kind_of,
     vector,
     vector_suffix,
@@ -57,7 +60,7 @@ class UpdateOp(GuardedOp):
     operation: fields.String = fields.prop(StringAttr)
     value: fields.Operand = fields.operand(REG)
     type: fields.String = fields.prop(StringAttr)
-    space: fields.String = fields.prop(StringAttr, default="global")
+    space: fields.String = fields.prop(keyword("space", ATOMIC_SPACES), default="global")
     semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
@@ -66,7 +69,6 @@ class UpdateOp(GuardedOp):
         """Operation, type, space, order and value."""
         operation, type, order = self.text("operation"), self.text("type"), self.text("semantics")
         check_keyword(self, "type", type, ATOMICS[operation], f"for {operation}")
-        check_keyword(self, "space", self.text("space"), ATOMIC_SPACES)
         check_keyword(self, "semantics", order, semantics)
         check_keyword(self, "scope", self.text("scope"), SCOPES if order else ("", *SCOPES))
         check_address(self, "the address", self.operands[0], self.text("space"))
@@ -181,21 +183,22 @@ class TensormapReplaceOp(GuardedOp):
     name = "ptx.tensormap_replace"
 
     address: fields.Operand = fields.operand(REG)
-    field: fields.String = fields.prop(StringAttr)
+    field: fields.String = fields.prop(keyword("field", TENSORMAP_FIELDS))
     value: fields.Operand = fields.operand(REG)
-    ordinal: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    ordinal: fields.OptInt = fields.opt_prop(
+        number_among(INTEGER, range(5), "has ordinals 0 to 4, not {given}"),
+        default=None,
+        kw_only=True,
+    )
     space: fields.String = fields.prop(StringAttr, default="shared::cta", kw_only=True)
 
     def check(self) -> None:
-        field = self.text("field")
-        check_keyword(self, "field", field, TENSORMAP_FIELDS)
         check_keyword(self, "space", self.text("space"), ("shared::cta", "global"))
+        field = self.text("field")
         if TENSORMAP_FIELDS[field] != ("ordinal" in self.properties):
             raise self.error(
                 f"field {field} has {'an' if TENSORMAP_FIELDS[field] else 'no'} ordinal"
             )
-        if not 0 <= self.number("ordinal") <= 4:
-            raise self.error(f"has ordinals 0 to 4, not {self.number('ordinal')}")
         kind = "b64" if field in ("global_address", "global_stride") else "b32"
         check_registers(self, ("the value", self.value, kind))
         owner = self.value.owner
@@ -222,10 +225,9 @@ class TensormapCpFenceproxyOp(PtxOp):
 
     destination: fields.Operand = fields.operand(REG)
     source: fields.Operand = fields.operand(REG)
-    scope: fields.String = fields.prop(StringAttr, default="gpu")
+    scope: fields.String = fields.prop(keyword("scope", SCOPES), default="gpu")
 
     def check(self) -> None:
-        check_keyword(self, "scope", self.text("scope"), SCOPES)
         check_address(self, "the destination", self.destination, "global")
         check_address(self, "the source", self.source, "shared")
 

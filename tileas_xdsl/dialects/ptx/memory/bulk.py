@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, PENDING, REG, PtxOp, address, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
@@ -40,7 +40,7 @@ class CpAsyncBulkOp(GuardedOp):
     barrier: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(offset_by(16), default=0, kw_only=True)
     barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
 
     def check(self) -> None:
@@ -93,11 +93,11 @@ class CpReduceAsyncBulkOp(GuardedOp):
     to: fields.String = fields.prop(StringAttr, default="global", kw_only=True)
     barrier: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(offset_by(16), default=0, kw_only=True)
 
     def check(self) -> None:
+        check_keyword(self, "destination", self.text("to"), BULK_REDUCTIONS)
         to, operation = self.text("to"), self.text("operation")
-        check_keyword(self, "destination", to, BULK_REDUCTIONS)
         check_keyword(self, "operation", operation, BULK_REDUCTIONS[to], f"in {to}")
         where = f"for {operation} in {to}"
         check_keyword(self, "type", self.text("type"), BULK_REDUCTIONS[to][operation], where)
@@ -171,12 +171,8 @@ class BulkWaitOp(GuardedOp):
 
     name = "ptx.cp_async_bulk.wait_group"
 
-    pending: fields.Int = fields.prop(IntegerAttr, default=0)
+    pending: fields.Int = fields.prop(PENDING, default=0)
     read: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
-
-    def check(self) -> None:
-        if self.number("pending") < 0:
-            raise self.error("leaves 0 or more groups in flight")
 
     def emit(self, out: Writer) -> None:
         read = ".read" * self.flag("read")
@@ -200,8 +196,6 @@ def _check_addresses(op: CpAsyncBulkOp | CpReduceAsyncBulkOp, to: str, source: s
     check_address(op, "the source", op.source, source)
     check_registers(op, ("the policy", op.policy, "b64"))
     _check_size(op, op.size)
-    if op.number("offset") % 16:
-        raise op.error(f"needs an offset that is a multiple of 16, not {op.number('offset')}")
 
 
 def _check_size(op: PtxOp, size: SSAValue) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.constraints import multiples_of, number_among
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, address
+from tileas_xdsl.dialects.ptx.base import CTA_GROUP, INTEGER, REG, address, keyword, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_keyword,
@@ -84,13 +85,17 @@ class TensorLoadOp(TensorOp):
     multicast: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
     to: fields.String = fields.prop(StringAttr, default="shared::cluster", kw_only=True)
-    cta_group: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
-    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
-    barrier_offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    cta_group: fields.OptInt = fields.opt_prop(CTA_GROUP, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(offset_by(128), default=0, kw_only=True)
+    barrier_offset: fields.OptInt = fields.opt_prop(
+        number_among(INTEGER, multiples_of(8), "needs a barrier_offset that is a multiple of 8"),
+        default=0,
+        kw_only=True,
+    )
 
     def check(self) -> None:
-        self.check_box(self.map, self.coordinates, TENSOR_LOADS)
         check_keyword(self, "destination", self.text("to"), TENSOR_TARGETS)
+        self.check_box(self.map, self.coordinates, TENSOR_LOADS)
         check_address(self, "the destination", self.destination, "shared")
         check_address(self, "the barrier", self.barrier, "shared")
         check_registers(
@@ -98,8 +103,6 @@ class TensorLoadOp(TensorOp):
             ("the mask", self.multicast, "b16"),
             *(("an offset", offset, "b16") for offset in self.offsets),
         )
-        if self.number("cta_group", 1) not in (1, 2):
-            raise self.error(f"has cta_group 1 or 2, not {self.number('cta_group')}")
         if self.multicast is not None and self.text("to") == "shared::cta":
             raise self.error("multicasts to shared::cluster only")
         self._check_offsets(len(self.coordinates) - 2 if self.text("mode") == "im2col" else 0)
@@ -107,12 +110,6 @@ class TensorLoadOp(TensorOp):
     def _check_offsets(self, wanted: int) -> None:
         if len(self.offsets) != wanted:
             raise self.error(f"takes {wanted} offsets in this mode, not {len(self.offsets)}")
-        if self.number("barrier_offset") % 8:
-            raise self.error("needs a barrier_offset that is a multiple of 8")
-        if self.number("offset") % 128:
-            raise self.error(
-                f"needs an offset that is a multiple of 128, not {self.number('offset')}"
-            )
 
     def emit(self, out: Writer) -> None:
         coordinates, multicast, policy = self.coordinates, self.multicast, self.policy
@@ -151,15 +148,11 @@ class FromSharedOp(TensorOp):
     source: fields.Operand = fields.operand(REG)
     coordinates: fields.Operands = fields.operands(REG)
     policy: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
-    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(offset_by(128), default=0, kw_only=True)
 
     def check(self) -> None:
         self.check_box(self.map, self.coordinates, TENSOR_STORES)
         check_address(self, "the source", self.source, "shared")
-        if self.number("offset") % 128:
-            raise self.error(
-                f"needs an offset that is a multiple of 128, not {self.number('offset')}"
-            )
 
     def write(self, out: Writer, mnemonic: str, operation: str) -> None:
         """Write the instruction."""
@@ -199,11 +192,10 @@ class TensorReduceOp(FromSharedOp):
 
     name = "ptx.tensor_reduce"
 
-    operation: fields.String = fields.prop(StringAttr)
+    operation: fields.String = fields.prop(keyword("operation", TENSOR_REDUCTIONS))
 
     def check(self) -> None:
         super().check()
-        check_keyword(self, "operation", self.text("operation"), TENSOR_REDUCTIONS)
 
     def emit(self, out: Writer) -> None:
         self.write(out, "cp.reduce.async.bulk.tensor", self.text("operation"))

@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, resu
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, Value, address
+from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, Value, address, keyword
 from tileas_xdsl.dialects.ptx.checks import (
     check_keyword,
     check_limit,
@@ -76,7 +76,7 @@ class BarRedOp(PtxOp):
     id = operand_def(REG)
     value = operand_def(REG)
     threads = opt_operand_def(REG)
-    operation = prop_def(StringAttr)
+    operation = prop_def(keyword("operation", BLOCK_REDUCTIONS))
     result = result_def(REG)
 
     def __init__(
@@ -88,7 +88,6 @@ class BarRedOp(PtxOp):
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
         check_predicate(self, "the value", self.value)
-        check_keyword(self, "operation", self.text("operation"), BLOCK_REDUCTIONS)
         kind = "b32" if self.text("operation") == "popc" else "pred"
         check_registers(self, ("its result", self.result, kind))
 
@@ -157,12 +156,8 @@ class FenceOp(PtxOp):
 
     name = "ptx.fence"
 
-    semantics: fields.String = fields.prop(StringAttr)
-    scope: fields.String = fields.prop(StringAttr)
-
-    def check(self) -> None:
-        check_keyword(self, "semantics", self.text("semantics"), FENCES)
-        check_keyword(self, "scope", self.text("scope"), FENCE_SCOPES)
+    semantics: fields.String = fields.prop(keyword("semantics", FENCES))
+    scope: fields.String = fields.prop(keyword("scope", FENCE_SCOPES))
 
     def emit(self, out: Writer) -> None:
         out.line(f"fence.{self.text('semantics')}.{self.text('scope')}")
@@ -174,7 +169,7 @@ class FenceProxyOp(PtxOp):
 
     name = "ptx.fence.proxy"
 
-    proxy = prop_def(StringAttr)
+    proxy = prop_def(keyword("proxy", PROXIES))
     space = opt_prop_def(StringAttr)
 
     def __init__(self, space: str | None = "shared::cta", *, proxy: str = "async") -> None:
@@ -185,7 +180,6 @@ class FenceProxyOp(PtxOp):
         self.fill(proxy=proxy, space=None if proxy == "alias" else space)
 
     def check(self) -> None:
-        check_keyword(self, "proxy", self.text("proxy"), PROXIES)
         check_keyword(self, "space", self.text("space"), PROXIES[self.text("proxy")])
 
     def emit(self, out: Writer) -> None:
@@ -203,14 +197,12 @@ class FenceProxyTensormapOp(PtxOp):
 
     name = "ptx.fence.proxy.tensormap"
 
-    semantics: fields.String = fields.prop(StringAttr)
-    scope: fields.String = fields.prop(StringAttr)
+    semantics: fields.String = fields.prop(keyword("semantics", ("acquire", "release")))
+    scope: fields.String = fields.prop(keyword("scope", FENCE_SCOPES))
     address: fields.OptOperand = fields.opt_operand(REG, default=None)
 
     def check(self) -> None:
         semantics = self.text("semantics")
-        check_keyword(self, "semantics", semantics, ("acquire", "release"))
-        check_keyword(self, "scope", self.text("scope"), FENCE_SCOPES)
         if (semantics == "acquire") != (self.address is not None):
             raise self.error("names the address of the map to acquire, and only then")
         check_registers(self, ("the address of the map", self.address, "b64"))

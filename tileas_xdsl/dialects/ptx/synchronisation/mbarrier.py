@@ -15,7 +15,7 @@ from xdsl.irdl import (
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address, kind_of
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address, kind_of, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
     check_address,
     check_count,
@@ -87,7 +87,7 @@ class SynchronizingOp(PtxOp):
     semantics: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     scope: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
     space: fields.String = fields.prop(StringAttr, default=CTA, kw_only=True)
-    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(offset_by(8), default=0, kw_only=True)
 
     def check_barrier(self, barrier: SSAValue, semantics: Sequence[str]) -> None:
         """Space, order and address of the barrier."""
@@ -96,10 +96,6 @@ class SynchronizingOp(PtxOp):
         check_keyword(self, "semantics", order, semantics)
         check_keyword(self, "scope", self.text("scope"), BARRIER_SCOPES if order else ("",))
         check_address(self, "the barrier", barrier, self.text("space"))
-        if self.number("offset") % 8:
-            raise self.error(
-                f"needs an offset that is a multiple of 8, not {self.number('offset')}"
-            )
 
     def check_local(self, why: str) -> None:
         """Only barriers of the own block can do what `why` says."""

@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, kind_of
+from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_keyword,
@@ -44,7 +44,7 @@ class MapaOp(PtxOp):
     ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     block = operand_def(REG)
-    space = opt_prop_def(StringAttr)
+    space = opt_prop_def(keyword("space", ("", "shared::cluster")))
     result = result_def(REG)
 
     traits = traits_def(Pure())
@@ -54,7 +54,6 @@ class MapaOp(PtxOp):
         self.fill((a, block), (reg(kind_of(a), count_of(a)),), space=space)
 
     def check(self) -> None:
-        check_keyword(self, "space", self.text("space"), ("", "shared::cluster"))
         check_kind(
             self, "the address", self.a, *(("b32", "b64") if self.text("space") else ("b64",))
         )
@@ -133,7 +132,7 @@ class ShflOp(PtxOp):
     lane = operand_def(REG)
     clamp = operand_def(REG)
     mask = operand_def(REG)
-    mode = prop_def(StringAttr)
+    mode = prop_def(keyword("mode", SHUFFLES))
     result = result_def(REG)
     in_range = opt_result_def(REG)
 
@@ -153,7 +152,6 @@ class ShflOp(PtxOp):
         self.fill((a, lane, clamp, mask), results, mode=mode)
 
     def check(self) -> None:
-        check_keyword(self, "mode", self.text("mode"), SHUFFLES)
         check_registers(
             self,
             ("the lane", self.lane, "b32"),
@@ -185,7 +183,7 @@ class VoteOp(PtxOp):
 
     a = operand_def(REG)
     mask = operand_def(REG)
-    mode = prop_def(StringAttr)
+    mode = prop_def(keyword("mode", VOTES))
     result = result_def(REG)
 
     def __init__(self, a: Value, mask: Value, mode: str) -> None:
@@ -193,7 +191,6 @@ class VoteOp(PtxOp):
 
     def check(self) -> None:
         mode = self.text("mode")
-        check_keyword(self, "mode", mode, VOTES)
         check_registers(
             self,
             ("its operand", self.a, "pred"),
@@ -216,7 +213,7 @@ class MatchOp(PtxOp):
 
     a = operand_def(REG)
     mask = operand_def(REG)
-    mode = prop_def(StringAttr)
+    mode = prop_def(keyword("mode", MATCHES))
     result = result_def(REG)
     all_equal = opt_result_def(REG)
 
@@ -227,7 +224,6 @@ class MatchOp(PtxOp):
 
     def check(self) -> None:
         mode = self.text("mode")
-        check_keyword(self, "mode", mode, MATCHES)
         check_kind(self, "its operand", self.a, "b32", "b64")
         check_count(self, "its operand", self.a, 1)
         check_registers(
@@ -256,7 +252,7 @@ class ReduxOp(PtxOp):
     ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     mask = operand_def(REG)
-    operation = prop_def(StringAttr)
+    operation = prop_def(keyword("operation", REDUCTIONS))
     type = prop_def(StringAttr)
     result = result_def(REG)
 
@@ -266,7 +262,6 @@ class ReduxOp(PtxOp):
 
     def check(self) -> None:
         operation, type = self.text("operation"), self.text("type")
-        check_keyword(self, "operation", operation, REDUCTIONS)
         check_keyword(self, "type", type, REDUCTIONS[operation], f"for {operation}")
         check_type(self, "its operand", self.a, type)
         check_type(self, "its result", self.result, type)
@@ -302,10 +297,9 @@ class SetmaxnregOp(PtxOp):
     name = "ptx.setmaxnreg"
 
     count: fields.Int = fields.prop(IntegerAttr)
-    direction: fields.String = fields.prop(StringAttr)
+    direction: fields.String = fields.prop(keyword("direction", ("inc", "dec")))
 
     def check(self) -> None:
-        check_keyword(self, "direction", self.text("direction"), ("inc", "dec"))
         count = self.number("count")
         if count % REGISTER_STEP or not REGISTER_LEAST <= count <= REGISTER_MOST:
             raise self.error(
@@ -341,10 +335,7 @@ class GriddepcontrolOp(PtxOp):
 
     name = "ptx.griddepcontrol"
 
-    action: fields.String = fields.prop(StringAttr)
-
-    def check(self) -> None:
-        check_keyword(self, "action", self.text("action"), ("wait", "launch_dependents"))
+    action: fields.String = fields.prop(keyword("action", ("wait", "launch_dependents")))
 
     def emit(self, out: Writer) -> None:
         out.line(f"griddepcontrol.{self.text('action')}")
