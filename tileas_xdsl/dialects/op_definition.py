@@ -105,6 +105,13 @@ def family_member(
     return cast("type[OpT]", type(class_name, (base,), members))
 
 
+def member_op(
+    base: type[OpT], class_name: str, name: str, summary: str, **constants: object
+) -> type[OpT]:
+    """Define an operation that is its family but for name, meaning and constants."""
+    return irdl_op_definition(family_member(base, class_name, name, summary, **constants))
+
+
 def _add_options(definition: OpDef) -> None:
     sizes = AttrSizedOperandSegments.attribute_name
     text = definition.assembly_format

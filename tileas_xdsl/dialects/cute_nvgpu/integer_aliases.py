@@ -6,7 +6,7 @@ The classes are there for the parser only; none of them is ever the type of a va
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -14,14 +14,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.dialects.cute.types.integers import (
-    DivisibleType,
-    I4Type,
-    I8Type,
-    I16Type,
-    I32Type,
-    I64Type,
-)
+from tileas_xdsl.dialects.cute.types.integers import DIVISIBLE, DivisibleType
 
 
 class IntegerAlias(ParametrizedAttribute):
@@ -41,41 +34,15 @@ class IntegerAlias(ParametrizedAttribute):
         return cls.MEANS(divisor.data)
 
 
-@irdl_attr_definition
-class I4Alias(IntegerAlias, TypeAttribute):
-    """4 bits."""
-
-    name = "cute_nvgpu.i4"
-    MEANS: ClassVar = I4Type
-
-
-@irdl_attr_definition
-class I8Alias(IntegerAlias, TypeAttribute):
-    """8 bits."""
-
-    name = "cute_nvgpu.i8"
-    MEANS: ClassVar = I8Type
+def _alias(width: int) -> type[IntegerAlias]:
+    members = {
+        "__module__": __name__,
+        "__annotations__": {"MEANS": ClassVar[Any]},
+        "name": f"cute_nvgpu.i{width}",
+        "MEANS": DIVISIBLE[width],
+    }
+    bases = (IntegerAlias, TypeAttribute)
+    return irdl_attr_definition(cast("type[IntegerAlias]", type(f"I{width}Alias", bases, members)))
 
 
-@irdl_attr_definition
-class I16Alias(IntegerAlias, TypeAttribute):
-    """16 bits."""
-
-    name = "cute_nvgpu.i16"
-    MEANS: ClassVar = I16Type
-
-
-@irdl_attr_definition
-class I32Alias(IntegerAlias, TypeAttribute):
-    """32 bits."""
-
-    name = "cute_nvgpu.i32"
-    MEANS: ClassVar = I32Type
-
-
-@irdl_attr_definition
-class I64Alias(IntegerAlias, TypeAttribute):
-    """64 bits."""
-
-    name = "cute_nvgpu.i64"
-    MEANS: ClassVar = I64Type
+I4Alias, I8Alias, I16Alias, I32Alias, I64Alias = map(_alias, DIVISIBLE)

@@ -18,7 +18,7 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import keyword_among
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
-from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
+from tileas_xdsl.dialects.op_definition import irdl_op_definition, member_op
 
 __all__ = [
     "FIRST_PHASE",
@@ -90,7 +90,7 @@ class StateGetOp(FieldsOp):
 
 def _part(class_name: str, mnemonic: str, summary: str) -> type[StateGetOp]:
     name = f"cutlass.pipeline.state.{mnemonic}"
-    return irdl_op_definition(family_member(StateGetOp, class_name, name, summary))
+    return member_op(StateGetOp, class_name, name, summary)
 
 
 StateGetCountOp = _part("StateGetCountOp", "get_count", "How often the state was incremented.")

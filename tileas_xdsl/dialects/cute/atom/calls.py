@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute.types.views import CoordTensorType, HandleViewType, MemRefType
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import irdl_op_definition, member_op
 from tileas_xdsl.layout import ComposedLayout, Layout
 
 A = TypeVar("A", bound=AtomType)
@@ -270,18 +270,10 @@ class PrefetchBase(AtomCall, ABC):
         )
 
 
-@irdl_op_definition
-class PrefetchOp(PrefetchBase):
-    """A prefetch of a whole view."""
-
-    name = "cute.prefetch"
-
-
-@irdl_op_definition
-class PrefetchAtomCallOp(PrefetchBase):
-    """One prefetch by an atom."""
-
-    name = "cute.prefetch_atom_call"
+PrefetchOp = member_op(PrefetchBase, "PrefetchOp", "cute.prefetch", "A prefetch of a whole view.")
+PrefetchAtomCallOp = member_op(
+    PrefetchBase, "PrefetchAtomCallOp", "cute.prefetch_atom_call", "One prefetch by an atom."
+)
 
 
 def rank_of(type_: Attribute) -> int:

@@ -23,7 +23,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.symbolic_values import symbol, type_of
-from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
+from tileas_xdsl.dialects.op_definition import member_op
 from tileas_xdsl.layout.errors import LayoutError
 
 T = TypeVar("T", bound="CuteOp")
@@ -68,8 +68,7 @@ def cute_family_op(
     family: type[T], class_name: str, mnemonic: str, summary: str, **constants: object
 ) -> type[T]:
     """Define `cute.MNEMONIC`, which differs from its family in name, meaning and constants."""
-    name = f"cute.{mnemonic}"
-    return irdl_op_definition(family_member(family, class_name, name, summary, **constants))
+    return member_op(family, class_name, f"cute.{mnemonic}", summary, **constants)
 
 
 class InferredOp(CuteOp):

@@ -116,36 +116,22 @@ class MakeIntTupleOp(MakeTupleBase):
     )
 
 
-@irdl_op_definition
-class MakeShapeOp(MakeTupleBase):
-    """A shape."""
-
-    name = "cute.make_shape"
-    KINDS: ClassVar[tuple[type[Attribute], ...]] = (ShapeType,)
-
-
-@irdl_op_definition
-class MakeStrideOp(MakeTupleBase):
-    """Strides."""
-
-    name = "cute.make_stride"
-    KINDS: ClassVar[tuple[type[Attribute], ...]] = (StrideType,)
-
-
-@irdl_op_definition
-class MakeCoordOp(MakeTupleBase):
-    """A coordinate."""
-
-    name = "cute.make_coord"
-    KINDS: ClassVar[tuple[type[Attribute], ...]] = (CoordType,)
-
-
-@irdl_op_definition
-class MakeTileOp(MakeTupleBase):
-    """A tiler; the unknown leaves are those of its layouts."""
-
-    name = "cute.make_tile"
-    KINDS: ClassVar[tuple[type[Attribute], ...]] = (TileType,)
+MakeShapeOp = cute_family_op(
+    MakeTupleBase, "MakeShapeOp", "make_shape", "A shape.", KINDS=(ShapeType,)
+)
+MakeStrideOp = cute_family_op(
+    MakeTupleBase, "MakeStrideOp", "make_stride", "Strides.", KINDS=(StrideType,)
+)
+MakeCoordOp = cute_family_op(
+    MakeTupleBase, "MakeCoordOp", "make_coord", "A coordinate.", KINDS=(CoordType,)
+)
+MakeTileOp = cute_family_op(
+    MakeTupleBase,
+    "MakeTileOp",
+    "make_tile",
+    "A tiler; the unknown leaves are those of its layouts.",
+    KINDS=(TileType,),
+)
 
 
 @irdl_op_definition

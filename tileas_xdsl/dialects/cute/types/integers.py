@@ -6,7 +6,7 @@ is known of it.  `!cute.fast_divmod_divisor<32>` is a divisor with its multiplie
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Data, TypeAttribute
@@ -39,49 +39,20 @@ class DivisibleType(Data[int]):
             printer.print_string(f"<divby {self.data}>")
 
 
-@irdl_attr_definition
-class I4Type(DivisibleType, TypeAttribute):
-    """An integer of 4 bits."""
-
-    WIDTH = 4
-    name = "cute.i4"
-
-
-@irdl_attr_definition
-class I8Type(DivisibleType, TypeAttribute):
-    """An integer of 8 bits."""
-
-    WIDTH = 8
-    name = "cute.i8"
+def _integer(width: int) -> type[DivisibleType]:
+    members = {
+        "__doc__": f"An integer of {width} bits.",
+        "__module__": __name__,
+        "WIDTH": width,
+        "name": f"cute.i{width}",
+    }
+    bases = (DivisibleType, TypeAttribute)
+    return irdl_attr_definition(cast("type[DivisibleType]", type(f"I{width}Type", bases, members)))
 
 
-@irdl_attr_definition
-class I16Type(DivisibleType, TypeAttribute):
-    """An integer of 16 bits."""
-
-    WIDTH = 16
-    name = "cute.i16"
-
-
-@irdl_attr_definition
-class I32Type(DivisibleType, TypeAttribute):
-    """An integer of 32 bits."""
-
-    WIDTH = 32
-    name = "cute.i32"
-
-
-@irdl_attr_definition
-class I64Type(DivisibleType, TypeAttribute):
-    """An integer of 64 bits."""
-
-    WIDTH = 64
-    name = "cute.i64"
-
-
-DIVISIBLE: dict[int, type[DivisibleType]] = {
-    cls.WIDTH: cls for cls in (I4Type, I8Type, I16Type, I32Type, I64Type)
-}
+DIVISIBLE = {width: _integer(width) for width in (4, 8, 16, 32, 64)}
+"""The integers, by their bits."""
+I4Type, I8Type, I16Type, I32Type, I64Type = DIVISIBLE.values()
 
 
 @irdl_attr_definition

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
+from tileas_xdsl.dialects.op_definition import member_op
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
 from tileas_xdsl.dialects.ptx.checks import (
     check_flags,
@@ -205,8 +205,7 @@ OpT = TypeVar("OpT", bound=PtxOp)
 def _instruction(family: type[OpT], opcode: str, meaning: str) -> type[OpT]:
     """Define `ptx.OPCODE`: all that it has of its own is its row in the table of instructions."""
     class_name = f"{opcode.title().replace('_', '')}Op"
-    member = family_member(family, class_name, f"ptx.{opcode}", f"`{opcode}`: {meaning}")
-    return irdl_op_definition(member)
+    return member_op(family, class_name, f"ptx.{opcode}", f"`{opcode}`: {meaning}")
 
 
 AbsOp = _instruction(UnaryOp, "abs", "|a|.")

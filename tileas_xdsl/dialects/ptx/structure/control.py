@@ -31,7 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
 from tileas_xdsl.dialects.fields import derived_init
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import irdl_op_definition, member_op
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
@@ -414,15 +414,5 @@ class EndOp(PtxOp):
         out.line(self.name[4:])
 
 
-@irdl_op_definition
-class RetOp(EndOp):
-    """`ret`: the end of the entry."""
-
-    name = "ptx.ret"
-
-
-@irdl_op_definition
-class ExitOp(EndOp):
-    """`exit`: the end of the thread."""
-
-    name = "ptx.exit"
+RetOp = member_op(EndOp, "RetOp", "ptx.ret", "`ret`: the end of the entry.")
+ExitOp = member_op(EndOp, "ExitOp", "ptx.exit", "`exit`: the end of the thread.")
