@@ -48,6 +48,39 @@ def test_the_graph_of_attention():
     assert {edge.distance for edge in carried} == {1}
 
 
+def test_a_store_that_tokens_order_lets_loads_by_tma_run_ahead():
+    """As those of a producer do; one without a token stands between the loads of two rounds."""
+    for after, count in ((" after %none : !nv_tileaa.mem_token", 0), ("", 2)):
+        graph = dependence_graph(_product_that_stores(after))
+        loads = [node for node in graph.nodes if node.kind is MacroKind.TMA_LOAD]
+        assert len([edge for edge in graph.edges if edge.target in loads]) == count
+
+
+def _product_that_stores(after):
+    by_tma = "{atom = #nv_tileas<atom tma_load_2d>, allow_tma = true}"
+    token = " -> !nv_tileaa.mem_token" if after else ""
+    result = "%stored = " if after else ""
+    text = f"""
+func.func @k(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>,
+    %s: tensor<64x64xf32>, %n: index) {{
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %k = %zero to %n step %one {{
+    %x = nv_tileas.tiled_load %a[%k, %zero] {by_tma} : !nv_tileas.tiled_view<64x32xf16, gmem>
+      -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %a[%zero, %k] {by_tma} : !nv_tileas.tiled_view<64x32xf16, gmem>
+      -> tensor<64x32xf16, #nv_tileas<space smem>>
+    {result}nv_tileas.tiled_store %s, %c[%k, %zero]{after} {{atom = #nv_tileas<atom stg>}}
+      : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>{token}
+  }}
+  func.return
+}}
+"""
+    (loop,) = (op for op in parse(text).walk() if isinstance(op, scf.ForOp))
+    return loop
+
+
 @pytest.mark.parametrize("name", ["product", "attention", "stream", "serial", "grouped", "shallow"])
 def test_schedules_respect_their_problems(name):
     found = scheduled(name)

@@ -6,6 +6,7 @@
 
 Loads and stores that tokens order depend on one another by these; where one has no token, program
 order holds between it and each access that may touch the same memory: all, if one of both writes.
+Loads by TMA are ordered by tokens alone, as those of a producer that runs ahead are.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroKind,
@@ -114,8 +116,7 @@ class _Builder:
         accesses = [node for node in self.nodes if _touches_memory(node)]
         for place, first in enumerate(accesses):
             for second in accesses[place:]:
-                free = _has_tokens(first) and _has_tokens(second)
-                if free or not (_writes(first) or _writes(second)):
+                if _may_be_exchanged(first, second):
                     continue
                 if first is not second:
                     yield MacroDependence(first, second, 0, DependenceKind.MEMORY)
@@ -137,6 +138,14 @@ def _writes(node: MacroOperation) -> bool:
     return any(op.has_trait(MemoryWriteEffect) for op in node.operations) or (
         node.kind in (MacroKind.STORE, MacroKind.TMA_STORE)
     )
+
+
+def _may_be_exchanged(first: MacroOperation, second: MacroOperation) -> bool:
+    """Whether tokens alone say which access comes first, if one has to; both may be the same."""
+    pair = (first, second)
+    if any(node.kind is MacroKind.TMA_LOAD for node in pair):
+        return not any(writes_unordered(op) for node in pair for op in node.operations)
+    return all(map(_has_tokens, pair)) or not any(map(_writes, pair))
 
 
 def _has_tokens(node: MacroOperation) -> bool:

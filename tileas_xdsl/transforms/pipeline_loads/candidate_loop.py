@@ -18,23 +18,19 @@ from typing_extensions import TypeIs
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
-from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
-from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ
-from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     ProducerSlice,
@@ -203,7 +199,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     # The producer runs ahead of the consumers, and its loads are ordered after tokens only. A store
     # without one that stands before the loop would be overtaken.
     for op in function.walk():
-        if _writes_unordered(op):
+        if writes_unordered(op):
             return "a store without a token may write what the loop loads"
         if isinstance(op, GridDependencyOp) and op.parent_op() is not function:
             return "a grid is waited for inside of control flow"
@@ -211,7 +207,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
             break
     # After the loop everything may be stored; but a store behind it in an enclosing loop comes
     # before the loads of the next iteration.
-    if any(_writes_unordered(op) for op in outermost.walk()):
+    if any(writes_unordered(op) for op in outermost.walk()):
         return "a store without a token may write what the loop loads"
     needed = producer_slice(loads, staying_in_front(function, outermost))
     if isinstance(needed, str):
@@ -222,15 +218,6 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
 def _outermost(loop: scf.ForOp) -> Operation:
     """The operation of the kernel itself that a loop is, or is in."""
     return (loop, *enclosing_control(loop))[-1]
-
-
-def _writes_unordered(op: Operation) -> bool:
-    """Whether nothing but its place says what a store comes before."""
-    if not op.has_trait(MemoryWriteEffect) or UNTIL_READ in op.attributes:
-        return False
-    if isinstance(op, CopyOp) and space_of(op.destination.type) is Space.SMEM:
-        return False
-    return not any(isinstance(t, AAMemTokenType | MemTokenType) for t in op.operand_types)
 
 
 def staying_in_front(function: func.FuncOp, outermost: Operation) -> Sequence[Operation]:

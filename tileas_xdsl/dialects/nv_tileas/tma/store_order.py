@@ -11,14 +11,29 @@ from collections.abc import Mapping
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
+from tileas_xdsl.dialects.nv_tileas.types import MemTokenType
 
 UNTIL_READ = "nv_tileas.until_read"
 """Nothing reads or writes the array behind the store: to wait for it is to wait for its tile."""
 
 AFTER_STORES = "nv_tileas.after_stores"
 """TMA stores before it may write the same elements: they end before it begins."""
+
+
+def writes_unordered(op: Operation) -> bool:
+    """Whether nothing but its place says what a store comes before."""
+    if not op.has_trait(MemoryWriteEffect) or UNTIL_READ in op.attributes:
+        return False
+    if isinstance(op, CopyOp) and space_of(op.destination.type) is Space.SMEM:
+        return False
+    return not any(isinstance(t, AAMemTokenType | MemTokenType) for t in op.operand_types)
 
 
 def store_of(token: SSAValue) -> TmaTransferOp | None:
