@@ -2,6 +2,14 @@
 
 Control flow carries the SSA values that a lowered value consists of (`parts`), and rebuilds the
 value from the results (`of`).
+
+    value of the IR                          what it becomes
+    %n : i32                                 Scalar(%n)
+    dense<0.0> : tensor<64x64xf32>           Splat((64, 64), f32, 0.0): no registers
+    tensor<64x64xf32>, of wgmma              RegisterTile(layout, f32, (%v,)), %v : vector<32xf32>
+    tensor<64x64xf16, smem>                  SharedTile: a byte offset and a swizzled layout
+    tensor<64x64xf32, tmem>                  TmemTile: columns of tensor memory
+    memref<?x?xf16>                          GlobalView: pointer, extents and strides
 """
 
 from __future__ import annotations

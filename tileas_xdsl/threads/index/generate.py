@@ -3,6 +3,16 @@
 The body is emitted once per block of registers: values uniform across the block are scalars, all
 others vectors.  Elements of other tiles at statically known coordinates are gathered in advance;
 those at run-time coordinates are read from shared memory.
+
+    %g = nv_tileas.generate : tensor<2x64xf32> {      one warp; a thread has two columns of both
+    ^bb0(%i: index, %j: index):                       rows: blocks of two registers
+      %e = tensor.extract %t[%i, %j]
+      %below = arith.cmpi sle, %j, %i            ->   %j0 = arith.addi %lane2, dense<[0, 1]>
+      %s = arith.select %below, %e, %zero             row 0: %b = arith.cmpi sle, %j0, %c0  (vector)
+      nv_tileas.yield %s                              row 1: %b = arith.cmpi sle, %j0, %c1
+    }                                                 %s = arith.select %b, %t0, %zeros
+
+`%t` has the layout of the result, so that `tensor.extract` renames registers.
 """
 
 from __future__ import annotations

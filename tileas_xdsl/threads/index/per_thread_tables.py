@@ -2,6 +2,13 @@
 
 Almost every table is a sum of digits of the thread id, or an xor of such as in swizzles: both are a
 few shifts.  Any other table is looked up bit by bit.  A negative entry may become anything.
+
+    entry of thread t of 128                          code
+    16 * t                                            lane * 16 + warp * 512
+    5, 7, 9, 11, 5, 7, ...  (columns of wgmma)        lane % 4 * 2, and 5 to add
+    0, 0, 0, 0, 1, 1, ...   (its rows)                lane // 4 + warp * 16
+    (t % 8 ^ t // 8 % 8) * 16  (a 128-byte swizzle)   lane // 8 * 16 ^ warp % 2 * 64 ^ lane % 8 * 16
+    t * t                                             14 bits, each of a mask with a bit a lane
 """
 
 from __future__ import annotations

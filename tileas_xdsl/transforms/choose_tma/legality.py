@@ -12,6 +12,12 @@ API, cuTensorMapEncodeTiled):
 
 What a type does not say may be guaranteed by `assume` (`nv_tileaa.div_by`); `promised_divisor`
 reads both.
+
+    strides of f16   the problem
+    8 and 1          None
+    4 and 1          its rows are apart by multiples of 8 bytes as far as is known, not of 16
+    ? and 1          ... multiples of 2 bytes ...; `div_by<8>` of the stride would mend it
+    64 and 2         elements of its rows are not known to lie side by side
 """
 
 from __future__ import annotations

@@ -1,4 +1,18 @@
-"""Elements that iterations read and write: of buffers, arrays, and what each has of its own."""
+"""Elements that iterations read and write: of buffers, arrays, and what each has of its own.
+
+An index follows a variable of the loop one by one, or a digit of it; then all iterations together
+access a tile, whose elements are repeated where several iterations read one:
+
+    tl.parallel (%i, %j) in (16, 32) {           %0 = view %s : 16x8 -> 16x1x8x1
+      %g = affine.apply (d0 floordiv 4)(%j)      %1 = broadcast %0 : 16x1x8x1 -> 16x1x8x4
+      %v = memref.load %x[%i, %j]           ->   %2 = view %1 : 16x1x8x4 -> 16x32
+      %w = memref.load %s[%i, %g]                %3 = arith.mulf %x, %2 : tensor<16x32xf32>
+      %z = arith.mulf %v, %w
+      memref.store %z, %x[%i, %j]                (%3 is what `%x` holds now)
+    }
+
+Elements of arrays at any other index are gathered; those of a buffer are refused.
+"""
 
 from __future__ import annotations
 
