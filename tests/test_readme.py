@@ -12,7 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import tileas_xdsl.cutile
+from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
+from tileas_xdsl.universe import TILEAS_UNIVERSE
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -102,6 +104,35 @@ def test_links_and_paths_exist(page: Path) -> None:
     assert [link for link in links if link.endswith(".py") and "notebooks/" not in link] == []
     paths = re.findall(r"`((?:tileas_xdsl|tests|kernels|docs|notebooks)/[\w./-]+)`", text)
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+WRITTEN_ELSEWHERE = {
+    "dialects/gate.py",
+    "dialects/gpu.py",
+    "interpreters/tensor.py",
+    "scf_for_loop_flatten.py",
+    "transforms/convert_to_cz_j.py",
+    "transforms/loop_hoist_memref.py",
+    "walk.py",
+}
+"""Files of xDSL, of inconspiquous and of a reader, as pages name them."""
+
+
+def test_files_and_passes_that_pages_name_exist() -> None:
+    """A file is named by the end of its path at least: `memory/views.py`."""
+    folders = ("tileas_xdsl", "kernels", "tests", "benchmarks", "docs", "notebooks")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    ends = {"/".join(path.parts[-n:]) for path in files for n in range(1, 8)} | WRITTEN_ELSEWHERE
+    passes = (ROOT / "docs/passes.md").read_text(encoding="utf-8")
+    not_here = re.findall(r"`([\w-]+)`", "".join(re.findall(r"(?m)^\| (`tileas-.*`) \|", passes)))
+    known = {*TILEAS_UNIVERSE.all_passes, *PIPELINES, *not_here, "tileas-opt", "tileas-run"}
+    known |= {"tileas-as", "tileas-xdsl"}
+    for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
+        prose = re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
+        named = re.findall(r"`([\w./-]+\.(?:py|mlir|md))`", prose)
+        assert [name for name in named if name not in ends] == [], page
+        named = re.findall(r"`((?:tileas|tl|cute|convert|lower)(?:-[a-z0-9]+)+)`", prose)
+        assert [name for name in named if name not in known] == [], page
 
 
 EXAMPLES = [
