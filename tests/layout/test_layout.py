@@ -88,7 +88,7 @@ def test_calls_give_offsets_and_slices() -> None:
         (0, 1, "extent 0 of a layout is not positive"),
         ((4, -1), (1, 1), "extent -1 of a layout is not positive"),
         (2.5, 1, "2.5 is not an extent"),
-        (True, 1, "True is a truth value"),
+        (True, 1, "True is a boolean"),
         (4, "x", "'x' is not a stride"),
     ],
 )

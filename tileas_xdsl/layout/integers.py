@@ -24,7 +24,7 @@ def whole(x: Any, what: str) -> int:
         symbolic: Any = x
         return symbolic
     if isinstance(x, bool):
-        raise LayoutError(f"{x} is a truth value, not {what}")
+        raise LayoutError(f"{x} is a boolean, not {what}")
     try:
         return index(x)
     except TypeError:

@@ -419,7 +419,7 @@ func.func @acquire(%m: memref<?xf32>, %i: index) {
 
 // -----
 
-// expected-error@+1 {{'func.func' op reaches an array of truth values, and threads have bytes: give it as one of i8}}
+// expected-error@+1 {{'func.func' op reaches an array of booleans, and threads have bytes: give it as one of i8}}
 func.func @bits(%p: !nv_tileaa.ptr<i1, 1>) {
   func.return
 }

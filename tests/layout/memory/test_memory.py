@@ -74,7 +74,7 @@ def test_swizzles_that_cannot_be_are_refused() -> None:
         Swizzle(3, 4, 2)
     with pytest.raises(LayoutError, match=r"1\.0 is not the number of bits of a swizzle"):
         Swizzle(1.0, 4, 3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(LayoutError, match="True is a truth value, not the base of a swizzle"):
+    with pytest.raises(LayoutError, match="True is a boolean, not the base of a swizzle"):
         Swizzle(1, True, 3)
     with pytest.raises(LayoutError, match="'3' is not the shift of a swizzle"):
         Swizzle(1, 4, "3")  # pyright: ignore[reportArgumentType]

@@ -28,7 +28,7 @@ class PipelineKind:
 
     @property
     def is_in_tensor_memory(self) -> bool:
-        """Whether what is handed over lies in tensor memory: threads read what products left."""
+        """Whether the stages are in tensor memory: threads read what MMA has written."""
         return self.producer == "umma"
 
 

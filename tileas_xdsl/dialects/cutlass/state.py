@@ -1,4 +1,4 @@
-"""The state of one end of a pipeline: which stage is next, and in which lap.
+"""The state of one end of a pipeline: which stage is next, and in which phase.
 
 Source: CUTLASS include/cutlass/pipeline/sm90_pipeline.hpp, PipelineState.
 """
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 FIRST_PHASE = {"producer": 1, "consumer": 0}
-"""By the end, the parity of the first lap: on fresh barriers a wait for parity 1 is over."""
+"""By the end, the parity of the first phase: on fresh barriers a wait for parity 1 is over."""
 
 
 def _first_stage(given: Mapping[str, Any]) -> PipelineStateType:

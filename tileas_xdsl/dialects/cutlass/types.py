@@ -110,7 +110,7 @@ class _NumberedType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class PipelineStateType(_NumberedType):
-    """`!cutlass.pipeline_state<3>`: a stage by its index, the parity of the lap, a count."""
+    """`!cutlass.pipeline_state<3>`: a stage by its index, the parity of the phase, a count."""
 
     name = "cutlass.pipeline_state"
     number: IntAttr

@@ -140,6 +140,6 @@ def _passed(
         return value
     if bits > conversion.bits:
         return e.insert(arith.TruncIOp(value, type_)).result
-    # Truth is 0 or 1, also where it travels as a byte.
+    # A boolean is 0 or 1, also where it is a byte.
     is_signed = conversion.is_signed and bit_width(element_of(source.type)) > 1
     return e.insert((arith.ExtSIOp if is_signed else arith.ExtUIOp)(value, type_)).result

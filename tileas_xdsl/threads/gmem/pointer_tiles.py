@@ -30,7 +30,7 @@ GLOBAL_SPACES = (0, 1)
 def memory_pointer(op: Operation, pointer: PtrType, alignment: int | None = None) -> MemoryPointer:
     """Return the type of a pointer to global memory; raise for what cannot be loaded through."""
     if pointer.pointee == i1:
-        text = "reaches an array of truth values, and threads have bytes: give it as one of i8"
+        text = "reaches an array of booleans, and threads have bytes: give it as one of i8"
         raise op_error(op, text)
     if pointer.address_space.data not in GLOBAL_SPACES or element_bits(pointer.pointee) is None:
         raise op_error(op, f"follows {pointer}, and only elements of global memory are reached")

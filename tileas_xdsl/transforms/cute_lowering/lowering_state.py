@@ -211,7 +211,7 @@ def part_type(type_: Attribute, path: Path) -> Attribute:
 
 
 def bits_of(element: Attribute) -> int | None:
-    """Bits of an element that memory holds; a truth value is a byte."""
+    """Bits of an element that memory holds; an `i1` is a byte."""
     if element == IntegerType(1):
         return 8
     return element_bits(element)

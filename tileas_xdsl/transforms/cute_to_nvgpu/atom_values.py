@@ -57,7 +57,7 @@ def get_value(op: AtomGetValueOp, conv: Converter) -> None:
 
 
 def known_boolean(value: SSAValue) -> bool | None:
-    """The truth value that is a constant; None of one that run time knows."""
+    """The constant `i1`; None of one that is computed."""
     if not isinstance(value, OpResult) or not isinstance(value.op, arith.ConstantOp):
         return None
     constant = value.op.value

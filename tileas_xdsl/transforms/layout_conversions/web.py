@@ -96,7 +96,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Direction:
-    """Where a web grows: to users, to producers, through what control flow hands over."""
+    """Where a web grows: to users, to producers, through what control flow carries."""
 
     forwards: bool = False
     backwards: bool = False
@@ -275,7 +275,7 @@ def _is_register_tile(value: SSAValue) -> bool:
 def _is_pinned(slot: Slot) -> bool:
     """Whether something keeps the layout in `slot` apart from the one that its value is made in.
 
-    What control flow hands over is made and used nowhere in particular.
+    What control flow carries is made and used nowhere in particular.
     """
     owner = slot.value.owner
     if not isinstance(owner, Operation) or slot.op.regions:
@@ -311,7 +311,7 @@ def _version_of(value: SSAValue, encoding: Attribute, slots: Sequence[Slot]) -> 
 
 
 def _is_loaded_only_for(value: SSAValue, slots: Sequence[Slot]) -> bool:
-    """Whether `value` is brought from another memory, in this layout, for nothing but `slots`."""
+    """Whether `value` is loaded from another memory, in this layout, for nothing but `slots`."""
     conversion = as_conversion(value.owner)
     if conversion is None or space_of(conversion.source.type) is space_of(value.type):
         return False

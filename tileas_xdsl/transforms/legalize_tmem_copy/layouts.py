@@ -118,5 +118,5 @@ def _in_shared_memory(like: Tile, type_: Attribute) -> Tile | None:
 
 
 def can_convert(source: Attribute, registers: Tile, threads: int) -> bool:
-    """Whether a tile can be brought into the registers that tcgen05.st empties."""
+    """Whether a tile can be loaded into the registers that tcgen05.st empties."""
     return bool(sorted_plans(source, registers, threads))

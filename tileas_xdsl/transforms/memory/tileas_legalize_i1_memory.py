@@ -127,7 +127,7 @@ def _check_accesses(module: ModuleOp) -> None:
         reaches = any(_in_bytes(operand.type) for operand in op.operands)
         if reaches and not any(_in_bytes(result.type) for result in op.results):
             raise op_error(
-                op, "reaches truth values of memory, which only plain loads and stores do"
+                op, "reaches `i1` elements of memory, which only plain loads and stores do"
             )
 
 

@@ -157,7 +157,7 @@ def _loaded(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
 
 
 def _booleans(insert: Insert, memory: Globals, value: Dense) -> SSAValue:
-    """Truth values are bytes in memory."""
+    """Elements of `i1` are bytes in memory."""
     numbers = [int(number != 0) for number in value.get_values()]
     bytes_ = DenseIntOrFPElementsAttr.from_list(_like(value, i8), numbers)
     tile = _loaded(insert, memory, bytes_)

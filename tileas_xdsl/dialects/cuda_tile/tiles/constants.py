@@ -55,7 +55,7 @@ class ConstantOp(CudaTileOp):
 
 
 def boolean(value: bool, shape: Sequence[int] = ()) -> ConstantOp:
-    """A tile of truth values that are all the same."""
+    """A tile of equal booleans."""
     return ConstantOp.of(DenseIntOrFPElementsAttr.from_list(TensorType(i1, shape), [int(value)]))
 
 

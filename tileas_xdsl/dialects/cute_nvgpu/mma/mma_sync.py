@@ -1,4 +1,4 @@
-"""What sm_80 brought: copies of a thread that go on beside it, and products of a warp."""
+"""Instructions since sm_80: asynchronous copies of a thread (`cp.async`), MMA of a warp."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Attributes:
         return SymbolRefAttr(self._strings.attribute(cursor, "a symbol"))
 
     def boolean(self, cursor: Cursor) -> Attribute:
-        return IntegerAttr(int(cursor.boolean("a truth value")), i1)
+        return IntegerAttr(int(cursor.boolean("a boolean")), i1)
 
     def array(self, cursor: Cursor) -> Attribute:
         return ArrayAttr([self.tagged(cursor) for _ in range(cursor.count("attributes"))])
@@ -204,7 +204,7 @@ _INLINE: Mapping[Kind, Callable[[Attributes, Cursor], Attribute]] = {
         i32, cursor.integers(4, "numbers", MAX_INT_LIST)
     ),
     Kind.BOOL_ARRAY: lambda _, cursor: DenseArrayBase.from_list(
-        i1, [int(cursor.boolean("a truth value")) for _ in range(cursor.count("truth values"))]
+        i1, [int(cursor.boolean("a boolean")) for _ in range(cursor.count("booleans"))]
     ),
     Kind.ARRAY: Attributes.array,
     Kind.HINTS: Attributes.hints,

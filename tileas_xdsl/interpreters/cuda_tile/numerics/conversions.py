@@ -77,7 +77,7 @@ def float_to_integer(
 ) -> Array:
     """`ftoi`, towards zero; raises for what is no such integer, unless it saturates.
 
-    A truth value is whether the number is not zero: so cuTile converts to `bool_`, NaN to True.
+    A boolean is whether the number is not zero: so cuTile converts to `bool_`, NaN to True.
     """
     width = bit_width(result)
     whole = np.trunc(reals(values, source))

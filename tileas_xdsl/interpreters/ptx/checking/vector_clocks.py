@@ -29,7 +29,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 STAMP_BITS = 20
 TICK = 1 << STAMP_BITS
 GLOBAL_WRITES = -1
-"""The signal of the writes of bulk stores, which no mbarrier hears of."""
+"""The signal of the writes of bulk stores, which no mbarrier observes."""
 
 COPY_AGENTS = 32
 """Pairs of a warp and an mbarrier that get an agent; further ones share that of the warp."""

@@ -147,7 +147,7 @@ def _commit(w: Writer, op: cutlass.ProducerCommitOp) -> list[Values]:
 
 
 def _tail(w: Writer, op: cutlass.ProducerTailOp) -> list[Values]:
-    """Stage after stage from the next one on: all are waited for, each in its own lap."""
+    """Stage after stage from the next one on: all are waited for, each in its own phase."""
     empty, stages = w.parts[op.pipe][1], _type(op.pipe).stages.data
     stage, phase = w.parts[op.state][:2]
     for _ in range(stages):
