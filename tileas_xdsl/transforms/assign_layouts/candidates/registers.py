@@ -168,6 +168,8 @@ def _makes_tile(a: Assignment, op: Operation) -> bool:
     """Whether an operation decides about the layout of its result."""
     if isinstance(op, ExpandDimsOp):
         return is_column_of_rows(a, op)
+    if isinstance(op, ExtractSliceOp):
+        return has_accumulators(a, op.source)
     if isinstance(op, GenerateOp):
         permutation = permuted(op.result)
         return permutation is not None and has_accumulators(a, permutation.source)
