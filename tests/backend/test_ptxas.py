@@ -4,9 +4,9 @@ import re
 
 import pytest
 from support.assembling import Body, module_of, needs_ptxas
-from support.ptx_gemm import one_tile_gemm
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
+from tests.backend.ptx_gemm import one_tile_gemm
 from tileas_xdsl.backend import nvidia_tools
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx, file_name_in_ptx

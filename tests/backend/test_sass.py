@@ -1,8 +1,8 @@
 """Machine code: what a loop executes."""
 
 from support.assembling import needs_nvdisasm, needs_ptxas
-from support.ptx_gemm import one_tile_gemm
 
+from tests.backend.ptx_gemm import one_tile_gemm
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.backend.sass import disassemble, parse_sass

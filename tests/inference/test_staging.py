@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.support.asked_programs import loaded
+from tests.inference.asked_programs import loaded
 from tests.support.decided_programs import I, loop, owners, read, write
 from tileas_xdsl.inference.checking import Rule, check
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision, Staging

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tileas_xdsl.layout import AxisSum, E, Layout
 
 EXTENTS = st.sampled_from([1, 1, 2, 2, 3, 4, 5, 6, 8])
-POWERS = st.sampled_from([1, 2, 2, 4, 8])
 
 
 def leaves_of(t: Any) -> list[Any]:

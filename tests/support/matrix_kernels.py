@@ -60,19 +60,23 @@ def owners(name: str) -> tuple[np.ndarray, np.ndarray]:
     return table % layout.tile[0], table // layout.tile[0]
 
 
+OPERANDS_TO_SHARED = """.shared .align 1024 .b8 box[65536];
+    .reg .b64 %m, %da, %db; .reg .pred %p, %q; .reg .b32 %v<4>;
+    ld.param.u64 %m, [M]; mov.u32 %s, box; mad.lo.u32 %s, %t, 16, %s;
+    mul.wide.u32 %o, %t, 16; add.u64 %m, %m, %o; mov.u32 %r0, 0;
+    FILL: ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%m];
+    st.shared.v4.b32 [%s], {%v0, %v1, %v2, %v3};
+    add.u64 %m, %m, 2048; add.u32 %s, %s, 2048; add.u32 %r0, %r0, 1;
+    setp.lt.u32 %q, %r0, 32; @%q bra FILL;
+    fence.proxy.async.shared::cta; bar.sync 0;"""
+"""128 threads copy 64 KiB from `M`, for the descriptors of a product of a warpgroup."""
+
+
 def to_registers(values: np.ndarray, name: str) -> np.ndarray:
     """Pack a matrix into the 32-bit registers of its threads (threads, registers)."""
     row, column = owners(name)
     cells = np.ascontiguousarray(values[row, column])
     return cells.view("u8" if values.dtype.itemsize == 8 else "u4")
-
-
-def from_registers(words: np.ndarray, name: str, dtype: Any) -> np.ndarray:
-    row, column = owners(name)
-    cells = np.ascontiguousarray(words).view(dtype)
-    found = np.zeros(REGISTER_LAYOUTS[name].tile, dtype)
-    found[row, column] = cells
-    return found
 
 
 def load_words(prefix: str, pointer: str, count: int, bits: int = 32) -> str:
@@ -248,14 +252,7 @@ def warpgroup_product(
         trans = ", " + ", ".join(flags)
     scales = "" if d == "s32" else f", {signs[0]}, {signs[1]}{trans}"
     body += f"""
-    .shared .align 1024 .b8 box[65536]; .reg .b64 %m, %da, %db; .reg .pred %p, %q; .reg .b32 %v<4>;
-    ld.param.u64 %m, [M]; mov.u32 %s, box; mad.lo.u32 %s, %t, 16, %s;
-    mul.wide.u32 %o, %t, 16; add.u64 %m, %m, %o; mov.u32 %r0, 0;
-    FILL: ld.global.v4.b32 {{%v0, %v1, %v2, %v3}}, [%m];
-    st.shared.v4.b32 [%s], {{%v0, %v1, %v2, %v3}};
-    add.u64 %m, %m, 2048; add.u32 %s, %s, 2048; add.u32 %r0, %r0, 1;
-    setp.lt.u32 %q, %r0, 32; @%q bra FILL;
-    fence.proxy.async.shared::cta; bar.sync 0;
+    {OPERANDS_TO_SHARED}
     mov.b64 %da, {words[0]}; mov.b64 %db, {words[1]}; setp.eq.u32 %p, %t, %t;
     wgmma.fence.sync.aligned;
     wgmma.mma_async.sync.aligned.m64n{n}k{k}.{d}.{a}.{b} {group("d", count)}, {first}, %p{scales};

@@ -15,6 +15,7 @@ from support.matrix_kernels import (
     BITS,
     DTYPES,
     HOPPER,
+    OPERANDS_TO_SHARED,
     START,
     MatrixKernel,
     canonical,
@@ -179,14 +180,7 @@ def sparse_warpgroup_product(
     trans = "".join(f", {flag}" for flag in flags) if bits == 16 else ""
     scales = "" if d == "s32" else f", {signs[0]}, {signs[1]}{trans}"
     body += f"""
-    .shared .align 1024 .b8 box[65536]; .reg .b64 %m, %da, %db; .reg .pred %p, %q; .reg .b32 %v<4>;
-    ld.param.u64 %m, [M]; mov.u32 %s, box; mad.lo.u32 %s, %t, 16, %s;
-    mul.wide.u32 %o, %t, 16; add.u64 %m, %m, %o; mov.u32 %r0, 0;
-    FILL: ld.global.v4.b32 {{%v0, %v1, %v2, %v3}}, [%m];
-    st.shared.v4.b32 [%s], {{%v0, %v1, %v2, %v3}};
-    add.u64 %m, %m, 2048; add.u32 %s, %s, 2048; add.u32 %r0, %r0, 1;
-    setp.lt.u32 %q, %r0, 32; @%q bra FILL;
-    fence.proxy.async.shared::cta; bar.sync 0;
+    {OPERANDS_TO_SHARED}
     mov.b64 %da, {descriptors[0]}; mov.b64 %db, {descriptors[1]}; setp.eq.u32 %p, %t, %t;
     wgmma.fence.sync.aligned;
     wgmma.mma_async.sp.sync.aligned.m64n{n}k{k}.{d}.{a}.{b} {group("d", count)}, {first}, %e0,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 
 import pytest
-from support.cute_host import compiled, function
 from xdsl.context import Context
 from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.transforms.cute_host import compiled, function
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module

@@ -36,7 +36,7 @@ from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 
 pytest.importorskip("cuda.tile")
 
-from support.foreign_bytecode import Said, encoders, opcode_of, write_file
+from tests.frontend.bytecode.foreign_bytecode import Said, encoders, opcode_of, write_file
 
 NUMBERS = {
     member: number for members in ENUMERATIONS.values() for number, member in enumerate(members)

@@ -26,8 +26,8 @@ pytest.importorskip("cuda.tile")
 
 import cuda.tile
 from support import cutile_kernels as kernels
-from support.foreign_bytecode import opcode_of
 
+from tests.frontend.bytecode.foreign_bytecode import opcode_of
 from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
 
 SOURCE = Path(kernels.__file__)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.inference.asked_programs import loaded
 from tests.inference.improved.inferred_programs import inferred, one_read, renamed
-from tests.support.asked_programs import loaded
 from tests.support.decided_programs import BLOCK, ZERO, I, J, K, loop, owners, read, write
 from tests.support.ir import parse
 from tests.support.tl_programs import KINDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.asked_programs import copied, loaded
+from tests.inference.asked_programs import copied, loaded
 from tests.support.decided_programs import (
     COPY,
     ZERO,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.inference.parity.tilelang_kernels import flash_attn, seed_sparse, softmax
 from tests.support.tile_loops import Kernel
-from tests.support.tilelang_kernels import flash_attn, seed_sparse, softmax
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity import infer, timeline

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.inference.parity.tilelang_kernels import kernel_of
 from tests.inference.parity.tilelang_layouts import Printed, assert_same, place_table
 from tests.inference.parity.tilelang_programs import kernel_from
-from tests.support.tilelang_kernels import kernel_of
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.parity import infer
 from tileas_xdsl.inference.program import Loop, LoopKind, Program

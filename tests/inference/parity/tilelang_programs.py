@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.inference.parity.tilelang_kernels import POLICIES
 from tests.support.tile_loops import Kernel
-from tests.support.tilelang_kernels import POLICIES
 from tileas_xdsl.inference.program import Scope
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.interpreters.tile.pipelined import pair
 from tests.support.ir import parse
-from tests.support.pipelined import pair
 from tests.support.simulating import kernel, module_of, numbers, refuses, run, simulated
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.interpreters.tile.faults import SimulationError

@@ -8,27 +8,13 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.random_tile_ir.elements import DTYPES
+
 Array = NDArray[Any]
 
-DTYPES: dict[str, Any] = {
-    "i1": np.bool_,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "tf32": np.float32,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
-}
 NIBBLES = ("i4", "f4E2M1FN")
 """Types of 4 bits: their tiles are made of bytes."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.tile_ir import entry, lowered, run
-from tests.support.tile_ir_programs import STARTS, program, wanted
+from tests.transforms.cudatile_to_tileaa.tile_ir_programs import STARTS, program, wanted
 from tileas_xdsl.interpreters.tile.launch import simulate
 
 NUMBER = "tile<i32>"

@@ -10,7 +10,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tests.support.tile_ir import run
-from tests.support.tile_ir_kernels import Launch, axpy, matmul, softmax
+from tests.transforms.cudatile_to_tileaa.tile_ir_kernels import Launch, axpy, matmul, softmax
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import registered_context

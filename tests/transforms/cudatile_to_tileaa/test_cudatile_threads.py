@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.support.tile_ir import entry, lowered
-from tests.support.tile_ir_kernels import LINE, Launch, axpy, matmul, softmax
-from tests.support.tile_ir_programs import STARTS, UNTOUCHED, program, wanted
+from tests.transforms.cudatile_to_tileaa.tile_ir_kernels import LINE, Launch, axpy, matmul, softmax
+from tests.transforms.cudatile_to_tileaa.tile_ir_programs import STARTS, UNTOUCHED, program, wanted
 from tileas_xdsl.compiler import compile
 
 

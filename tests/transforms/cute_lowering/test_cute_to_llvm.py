@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.cute_host import (
+from support.layouts import layouts, leaves_of, signed_strides
+
+from tests.transforms.cute_host import (
     compiled,
     function,
     layout_lines,
     parameters,
     with_unknowns,
 )
-from support.layouts import layouts, leaves_of, signed_strides
-
 from tileas_xdsl import layout as algebra
 from tileas_xdsl.diagnostics.parsing.parse_errors import LocatedParseError
 from tileas_xdsl.layout import ComposedLayout, Layout, Swizzle

@@ -6,8 +6,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.cute_host import compiled, function
 
+from tests.transforms.cute_host import compiled, function
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.pipelines import PIPELINES
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.assembling import needs_ptxas
-from tests.support.tl_kernels import (
+from tests.transforms.lower_tl.tl_kernels import (
     ALIGNED_SUMS,
     ARTICLE,
     CASES,

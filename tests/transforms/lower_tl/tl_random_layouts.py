@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.tl_kernels import Array, TlCase
+from tests.transforms.lower_tl.tl_kernels import Array, TlCase
 
 Shape = tuple[int, ...]
 Expected = Callable[[Sequence[Any]], Sequence[Array]]

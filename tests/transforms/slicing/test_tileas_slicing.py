@@ -24,7 +24,7 @@ from kernels.simulating import schedules
 from tests.support.assembling import needs_ptxas
 from tests.support.ir import parse
 from tests.support.simulating import kernel, numbers
-from tests.support.slicing import sliced
+from tests.transforms.slicing.sliced import sliced
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verification.verify import verify_module

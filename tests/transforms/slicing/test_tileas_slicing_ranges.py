@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tests.support.ir import parse
 from tests.support.simulating import kernel
-from tests.support.slicing import sliced
+from tests.transforms.slicing.sliced import sliced
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.interpreters.tile.launch import simulate
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from support.assembling import needs_ptxas
 from support.emulating import emulate
-from support.meanings import ALL, DTYPES, Array, Meaning
 from support.thread_kernels import THREADS, compiled, elementwise
 
+from tests.backend.ptx.lowering.meanings import ALL, DTYPES, Array, Meaning
 from tileas_xdsl.backend.ptxas import assemble
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 65504.0, 1e-8, 3.5, 448.0, -57344.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.cute_atoms import MmaAtom, parse_with_atoms
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
+from tests.dialects.cute.atom.cute_atoms import MmaAtom, parse_with_atoms
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp

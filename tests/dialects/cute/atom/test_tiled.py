@@ -9,9 +9,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support.cute_atoms import OPERAND_LAYOUTS, parse_with_atoms
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.dialects.cute.atom.cute_atoms import OPERAND_LAYOUTS, parse_with_atoms
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaOperand

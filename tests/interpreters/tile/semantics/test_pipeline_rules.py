@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.pipelined import (
+from tests.interpreters.tile.pipelined import (
     CONSUMERS,
     COPY,
     OUT,

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.support.pipelined import (
+from tests.interpreters.tile.pipelined import (
     CONSUMERS,
     KEEP,
     PRODUCERS,

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.support.block_programs import block, floats, memref, run, unset
+from tests.interpreters.tile.tl_kernels.block_programs import block, floats, memref, run, unset
 from tests.support.simulating import numbers
 
 

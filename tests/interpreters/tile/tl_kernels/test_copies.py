@@ -6,7 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.support.block_programs import block, floats, memref, refuses, run, unset
+from tests.interpreters.tile.tl_kernels.block_programs import (
+    block,
+    floats,
+    memref,
+    refuses,
+    run,
+    unset,
+)
 
 TYPES = {
     "G": memref("?x?xf32"),

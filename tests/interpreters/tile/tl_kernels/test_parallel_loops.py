@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.block_programs import block, floats, memref, refuses, run, unset
+from tests.interpreters.tile.tl_kernels.block_programs import (
+    block,
+    floats,
+    memref,
+    refuses,
+    run,
+    unset,
+)
 
 ROWS = {"A": memref("6x5xf32"), "F": memref("6x5xf32", "fragment"), "V": memref("f32", "local")}
 

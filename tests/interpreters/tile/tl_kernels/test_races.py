@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.block_programs import block, floats, memref, refuses, run
+from tests.interpreters.tile.tl_kernels.block_programs import block, floats, memref, refuses, run
 from tests.support.simulating import module_of
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import simulate

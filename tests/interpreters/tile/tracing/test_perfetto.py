@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import Any
 
 from hypothesis import given
-from support.traces import pipeline_trace, traces
 
+from tests.interpreters.tile.tracing.traces import pipeline_trace, traces
 from tileas_xdsl.interpreters.tile.tracing.perfetto import perfetto_json
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.traces import pipeline_trace, traces
 
+from tests.interpreters.tile.tracing.traces import pipeline_trace, traces
 from tileas_xdsl.interpreters.tile.tracing import timeline
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline, ticks
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.traces import LANES, spans, traces
 
+from tests.interpreters.tile.tracing.traces import LANES, spans, traces
 from tileas_xdsl.interpreters.tile.tracing.trace import Span, Trace, apart
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.support.elementwise import FLOATS, INTEGERS, Case, binary, conversion, unary
+from tests.backend.ptx.lowering.arithmetic.elementwise import (
+    FLOATS,
+    INTEGERS,
+    Case,
+    binary,
+    conversion,
+    unary,
+)
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
 WRAPPING = ("addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui")

@@ -7,9 +7,16 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from tests.backend.ptx.lowering.arithmetic.elementwise import (
+    DTYPES,
+    Case,
+    apart,
+    arrays_of,
+    compiled,
+    expected,
+)
 from tests.backend.ptx.lowering.arithmetic.elementwise_cases import CASES
 from tests.support.assembling import needs_ptxas
-from tests.support.elementwise import DTYPES, Case, apart, arrays_of, compiled, expected
 from tests.support.emulating import emulate
 from tests.support.math_expansions import EXPANSIONS, arguments, evaluated
 from tests.support.thread_kernels import THREADS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from support.meanings.meaning import Array, Meaning, unsigned
+from tests.backend.ptx.lowering.meanings.meaning import Array, Meaning, unsigned
 
 PREDICATES: dict[str, Callable[..., Array]] = {
     "eq": np.equal,

@@ -4,10 +4,10 @@ bf16 in, f32 out, K a multiple of 64.  A and B lie in shared memory as TMA write
 bytes, swizzled; a full barrier takes the bytes of both.
 """
 
+from support.assembling import Body
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
-from support.assembling import Body
 from tileas_xdsl.dialects.ptx import (
     AddOp,
     AddressOp,

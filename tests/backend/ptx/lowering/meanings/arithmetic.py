@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from support.meanings.meaning import Array, Meaning, binary, unsigned, wide
+from tests.backend.ptx.lowering.meanings.meaning import Array, Meaning, binary, unsigned, wide
 
 
 def _towards_zero(x: Array, y: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from support.meanings.meaning import Meaning, vector_of, wide
+from tests.backend.ptx.lowering.meanings.meaning import Meaning, vector_of, wide
 
 FUNCTIONS = [
     Meaning(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from support.meanings.meaning import Meaning
+from tests.backend.ptx.lowering.meanings.meaning import Meaning
 
 FRAGMENTS: Sequence[Meaning] = (
     Meaning(

@@ -6,10 +6,10 @@ import ctypes
 from textwrap import dedent
 from typing import Any
 
+from support.layouts import leaves_of, unflatten_like
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
 
-from support.layouts import leaves_of, unflatten_like
 from tileas_xdsl.backend.host import compile_object
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from support.meanings.meaning import DTYPES, Array, Meaning, vector_of
+from tests.backend.ptx.lowering.meanings.meaning import DTYPES, Array, Meaning, vector_of
 
 
 def _conversion(op: str, source: str, target: str, count: int, expected: Any = None) -> Meaning:
