@@ -77,18 +77,19 @@ def test_rows_in_any_registers(seed: int) -> None:
 
 ROW = "(64,32):(1@thread,1@value)"
 QUAD = "((8,2,4),(2,4,4)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))"
+HALVES = "((8,2,4),(2,4,2,2)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value,128@thread))"
 TWO = "((32,2),(16,2)):((1@thread,32@thread),(1@value,64@thread))"
 
 
 @pytest.mark.parametrize(
     ("text", "warps", "shuffles", "meetings"),
-    [(ROW, 2, 0, 0), (QUAD, 4, 2 * 2, 0), (TWO, 4, 0, 1)],
-    ids=["a row a thread", "a row for four lanes", "a row for two warps"],
+    [(ROW, 2, 0, 0), (QUAD, 4, 2 * 2, 0), (TWO, 4, 0, 1), (HALVES, 8, 2 * 2, 1)],
+    ids=["a thread", "four lanes", "two warps", "accumulators of two warpgroups"],
 )
 def test_threads_exchange_what_they_must(
     text: str, warps: int, shuffles: int, meetings: int
 ) -> None:
-    """The first rows of each layout go to no other thread, to lanes, to warps."""
+    """Rows of a thread go to no other, those of more lanes or warps to these."""
     layout = parse_cute_layout(text)
     assert isinstance(layout, Layout)
     ptx = check((64, 32), "f32", layout, "arith.maxnumf", warps)

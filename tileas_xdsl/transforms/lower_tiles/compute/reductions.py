@@ -3,6 +3,7 @@
 The layout of the source decides how much a thread can combine by itself:
 
     accumulators of wgmma, along rows      in registers, then shuffles among 4 lanes
+    accumulators of which warpgroups have columns, too     then between those through shared memory
     blocked by rows, along rows            in registers, then shuffles, then between warps of a row
     blocked by rows, along columns         in registers, then an exchange through shared memory
     one dimension, blocked otherwise       in registers, lanes and warps, to one scalar
@@ -51,8 +52,16 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
         return [_over_lanes(e, op)]
     if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
         return reduce(e, op)
-    spread = None if has_closed_form(found.layout) else SpreadLines.of(found.layout, 1)
+    spread = None if _has_algorithm(found.layout) else SpreadLines.of(found.layout, 1)
     return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
+
+
+def _has_algorithm(layout: RegisterLayout) -> bool:
+    """Whether the form of a layout says how its rows are reduced where they are.
+
+    Not rows of accumulators that warpgroups share: each thread has a piece of every one it has.
+    """
+    return has_closed_form(layout) and (not is_accumulator(layout) or has_whole_rows(layout))
 
 
 def _over_lanes(e: ThreadBuilder, op: ReduceOp) -> RegisterTile:
