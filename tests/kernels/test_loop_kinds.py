@@ -229,3 +229,11 @@ def test_a_loop_is_right_in_any_order_of_completion(
     problem = make()
     found = emulated(problem, problem.compiled("sm_90a"), order=order)
     assert found.is_right, str(found)
+
+
+def test_a_stage_that_threads_only_read_is_released_behind_a_fence() -> None:
+    """What is read may still be on its way to registers, and TMA is the next to write there."""
+    reads = sparse().compiled("sm_90a").ptx.split("ldmatrix")[1:]
+    released = [read.partition("mbarrier.arrive")[0] for read in reads if "mbarrier.arrive" in read]
+    assert released
+    assert all("fence.proxy.async.shared::cta" in read for read in released)

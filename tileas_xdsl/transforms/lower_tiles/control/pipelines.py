@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     SyncWarpOp,
     UmmaCommitOp,
 )
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -354,6 +355,9 @@ def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     if any(map(is_read_by_threads, body.args)):
+        if not any(isinstance(inner, AsyncDotOp | DotOp) for inner in body.walk()):
+            # What nothing has used yet may still be on its way, and TMA is the next to write there.
+            e.insert(FenceProxyAsyncOp("shared::cta"))
         # Lanes that have read come before the one that will arrive for their warp.
         e.insert(SyncWarpOp())
     return ended if op.results[len(op.ENTRY.gives) :] else []
