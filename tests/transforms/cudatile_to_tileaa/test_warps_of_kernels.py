@@ -57,3 +57,28 @@ def test_too_few_are_raised_until_live_tiles_fit(capsys: pytest.CaptureFixture[s
 def test_enough_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
     assert "num_warps = 4" in str(lowered(rows(8192, 4)))
     assert "too few" not in capsys.readouterr().err
+
+
+def reduced(elements: int, times: int) -> str:
+    """A kernel that sums up a tile so many times, one after another."""
+    tile = f"tile<{elements}xf32>"
+    lines = [f"%x0 = constant <f32: 1.0> : {tile}", f"%one = exp %x0 : {tile}"]
+    for k in range(times):
+        lines.append(
+            f"""%s{k} = reduce %one dim = 0 identities = [0.0 : f32] : {tile} -> tile<f32>
+            (%a{k} : tile<f32>, %b{k} : tile<f32>) {{
+              %c{k} = addf %a{k}, %b{k} : tile<f32>
+              yield %c{k} : tile<f32>
+            }}"""
+        )
+    return entry("", "\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("elements", "times", "warps"),
+    [(1024, 1, 4), (1024, 2, 2), (512, 2, 1), (64, 3, 1), (2048, 2, 4), (4096, 2, 4)],
+)
+def test_few_elements_that_are_reduced_again_are_shared_by_few(
+    elements: int, times: int, warps: int
+) -> None:
+    assert f"num_warps = {warps}" in str(lowered(reduced(elements, times)))
