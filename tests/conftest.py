@@ -4,8 +4,10 @@ import gc
 import os
 import zlib
 from collections import defaultdict
+from functools import cache
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that others use too.
@@ -14,9 +16,9 @@ settings.register_profile("sweep", deadline=None, max_examples=500)
 settings.load_profile("shared")
 
 VERIFIED_EVERY = 0 if "TILEAS_VERIFY_EACH" in os.environ else 4
-"""Every pass leaves valid IR: of so many tests one verifies after each pass of what it compiles.
+"""Every pass leaves valid IR: all tests of transforms verify after each pass, and so many others.
 
-`make sweep` verifies in all of them: it took a seventh of the time of the whole suite.
+`make sweep` verifies in every test, which took a seventh of the time of the whole suite.
 """
 
 # Tests let passes crash; those of reproducers name a folder.
@@ -27,6 +29,9 @@ os.environ.setdefault("TILEAS_CACHE_DIR", "")
 
 # Launches stay in Python; tests of the C launcher build it themselves.
 os.environ.setdefault("TILEAS_NATIVE", "0")
+
+# Each call of a command line would build the parsers of all commands: 27 ms, some 700 times.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 # Kernels that are kept for several tests are large and have no garbage: looking through all of them
 # for cycles took a sixth of the time.
@@ -41,9 +46,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Verify after each pass in a test whose name says so, whichever other tests run."""
+    """Verify after each pass in tests of transforms, and where the name of a test says so."""
     if VERIFIED_EVERY:
-        is_verified = zlib.crc32(item.nodeid.encode()) % VERIFIED_EVERY == 0
+        name = item.nodeid
+        is_chosen = zlib.crc32(name.encode()) % VERIFIED_EVERY == 0
+        is_verified = is_chosen or name.startswith("tests/transforms/")
         os.environ["TILEAS_VERIFY_EACH"] = str(int(is_verified))
 
 

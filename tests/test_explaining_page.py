@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/explaining.md").read_text(encoding="utf-8")
 VARIABLES = dict(re.findall(r"^([A-Z]+)='(.*)'$", PAGE, re.MULTILINE))
 SHOWN = re.findall(r"```\n\$ tileas ((?:[^\n]*\\\n)*[^\n]*)\n(.*?)\n```", PAGE, re.DOTALL)
-SLOW = ("DEEP",)
+SLOW = ("DEEP", "tune")
 """In commands that compile a kernel several times."""
 
 

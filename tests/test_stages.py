@@ -13,16 +13,15 @@ from tileas_xdsl.printing import module_text
 
 REPRESENTATIVE = (
     "combine-combine element=f16 mode=min.sm_90a",
-    "cutile-attention 1x1x130x130x64 bf16 causal 128x64.sm_90a",
     "cutile-embedding 37 of 50x100 f16.sm_90a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_100a",
     "gemm-gemm b=nk bm=128 bn=128 bk=64.sm_90a",
     "streamk_gemm-streamk_gemm.sm_90a",
     "windows-windows born=host.sm_90a",
 )
-"""Kernels of every input level, with every kind of operation that passes leave.
+"""Kernels of every input level, with most kinds of operations that passes leave.
 
-`make sweep` walks all: `benchmarks/round_trips.py`.
+`make sweep` walks all, attention too: `benchmarks/round_trips.py`.
 """
 
 

@@ -21,7 +21,7 @@ def _code(kernel: CompiledKernel) -> str:
     return ptx_text(kernel.module, locations=False)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kernel", [VectorAdd(), Gemm(bm=64, bn=64, bk=64, consumers=1), Softmax()])
 def test_each_stage_read_back_goes_on_to_the_same_ptx(kernel, target: str) -> None:

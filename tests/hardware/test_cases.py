@@ -38,6 +38,7 @@ def check_on_emulator(case: Case) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.sample(12)
 def test_the_emulator_finds_nothing_and_agrees_with_numpy(family: Family) -> None:
     for case in some(family, EVERY):
         check_on_emulator(case)

@@ -19,7 +19,7 @@ FIRST = [next(problems(name)) for name in MODULES]
 SEEDS = 4
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(("number", "problem"), [*enumerate(FIRST)], ids=str)
 def test_meaning_and_code_are_right(number: int, problem: Problem) -> None:
     """The first problem of each file, for one target and the next for the other."""

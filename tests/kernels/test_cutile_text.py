@@ -30,6 +30,7 @@ def check(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize("problem", FIRST, ids=str)
+@pytest.mark.sample(12)
 def test_text_and_bytecode_say_the_same(problem: Problem) -> None:
     check(problem)
 

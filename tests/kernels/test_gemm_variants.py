@@ -40,7 +40,7 @@ VARIANTS = [*ONE_CONSUMER, *PERSISTENT, *EIGHT_BITS, *SIXTEEN_BITS]
 SIZES = ({"m": 300, "n": 272, "k": 208}, {"m": 1, "n": 16, "k": 16})
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kernel", VARIANTS, ids=str)
 def test_the_ptx_computes_what_numpy_does(kernel: Gemm) -> None:
     for sizes, order in zip(SIZES, TWO_ORDERS, strict=True):
@@ -61,6 +61,7 @@ def test_the_ptx_computes_it_in_every_order(kernel: Gemm, sizes: dict[str, int])
 
 @needs_ptxas
 @pytest.mark.parametrize("kernel", VARIANTS, ids=str)
+@pytest.mark.sample(7)
 def test_ptxas_takes_it_without_warnings_or_spills(kernel: Gemm) -> None:
     made = assemble(compiled(kernel).ptx)
     assert 0 < made.registers <= 255

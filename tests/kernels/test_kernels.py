@@ -119,7 +119,7 @@ GEMMS = [
 CASES = [*VECTORS, *COPIES, *ROWS, *GEMMS]
 
 
-@pytest.mark.sample(50)
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_are_those_of_numpy(case: Case) -> None:
     module = parse(case.kernel.text())

@@ -55,7 +55,7 @@ def _name(part: Kernel | Sizes) -> str:
     return str(part) if isinstance(part, Kernel) else "x".join(map(str, part.values()))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=_name)
 def test_the_ptx_computes_what_numpy_does(kernel: Kernel, sizes: Sizes) -> None:
     for order in TWO_ORDERS:
@@ -87,6 +87,7 @@ def test_the_ptx_and_the_interpreter_agree(kernel: Kernel) -> None:
 
 @needs_ptxas
 @pytest.mark.parametrize("kernel", [*GEMMS, *OTHERS], ids=str)
+@pytest.mark.sample(12)
 def test_ptxas_is_content(kernel: Kernel) -> None:
     """It says nothing, spills nothing, and uses what the register budgets allow."""
     made = compiled(kernel)

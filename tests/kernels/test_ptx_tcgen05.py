@@ -51,7 +51,7 @@ def _name(part: Gemm | Sizes) -> str:
     return str(part) if isinstance(part, Gemm) else "x".join(map(str, part.values()))
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("kernel", "sizes"),
     [(kernel, RAGGED[number % len(RAGGED)]) for number, kernel in enumerate(GEMMS)],
@@ -87,6 +87,7 @@ def test_the_ptx_and_the_interpreter_agree(kernel: Gemm) -> None:
 
 @needs_ptxas
 @pytest.mark.parametrize("kernel", GEMMS, ids=_name)
+@pytest.mark.sample(7)
 def test_ptxas_is_content(kernel: Gemm) -> None:
     """It says nothing and spills nothing."""
     made = compiled(kernel)

@@ -37,6 +37,7 @@ def check(kernel: StreamkGemm, sizes: Sizes, order: tuple[str, int]) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "sizes"), FEW, ids=str)
+@pytest.mark.sample(4)
 def test_it_computes_what_numpy_does(kernel: StreamkGemm, sizes: Sizes) -> None:
     """Whole tiles, tiles in two parts, and one tile that all blocks share; counters are 0 again."""
     check(kernel, sizes, TWO_ORDERS[0])

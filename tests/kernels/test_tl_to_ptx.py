@@ -45,7 +45,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("case", "target"),
     [

@@ -128,7 +128,7 @@ def test_the_caret_stands_under_the_fault() -> None:
     assert lines[2].index("^") == lines[1].index("swizzle")
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.text(max_size=40),
@@ -144,7 +144,6 @@ def test_random_text_never_makes_a_traceback(text: str, elem: str | None) -> Non
 NUMBERS = st.one_of(st.integers(0, 9), st.sampled_from([999999999999, 1 << 63, 1 << 200]))
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from(["", "@thread", "@value", "@x"]))),
     st.sampled_from([None, "f16", "i1"]),

@@ -431,11 +431,7 @@ def test_a_reader_that_leaves_is_not_a_traceback(tmp_path):
     assert (process.returncode, process.stderr) == (1, "")
 
 
-@settings(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet='cse,{}=" []a-1.()', max_size=20))
 def test_random_pass_lists(run, passes: str):
     result = run(GOOD, f"--passes={passes}")
@@ -443,11 +439,7 @@ def test_random_pass_lists(run, passes: str):
     assert (result.code == 0) == (result.err == "")
 
 
-@settings(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=40), st.sampled_from([[], ["--verify-diagnostics"], ["--split-input-file"]])
 )

@@ -56,7 +56,7 @@ FEW = settings(max_examples=EXAMPLES, derandomize=True, database=None, **COMMON)
 MANY = settings(max_examples=SWEEP, **COMMON)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("spec", PASSES)
 @FEW
 @given(programs())

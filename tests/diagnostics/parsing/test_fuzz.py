@@ -10,9 +10,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 
-RELAXED = settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150
-)
+RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 VALID = """\
 #map = affine_map<(d0, d1) -> (d0 + d1 * 4)>

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
@@ -100,7 +100,6 @@ def test_mistakes_are_explained_in_one_line(text, message):
     assert str(caught.value) == message
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text(alphabet='slicngpky{}=," \\[]0123-._é\n\t', max_size=30) | st.text(max_size=10))
 @example("slicing{stages=")
 @example('slicing{arch="')

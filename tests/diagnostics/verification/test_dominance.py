@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp, i32
@@ -308,7 +308,6 @@ def graph(edges: list[list[int]]) -> Region:
     return Region(blocks)
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.integers(1, 9), st.integers(0, 2**30))
 def test_dominator_tree_agrees_with_the_definition(size: int, seed: int):
     """`a` dominates `b` if `b` cannot be reached without passing through `a`."""
@@ -337,7 +336,6 @@ def test_dominator_tree_agrees_with_the_definition(size: int, seed: int):
             assert tree.dominates(blocks[a], blocks[b]) == expected
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.integers(2, 7), st.integers(0, 2**30))
 def test_dominator_tree_agrees_with_xdsl_where_all_is_reachable(size: int, seed: int):
     rng = random.Random(seed)

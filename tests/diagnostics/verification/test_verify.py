@@ -1,7 +1,7 @@
 """Each invalid operation is reported where it is, and once."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects import arith, func, test
 from xdsl.dialects.builtin import ModuleOp, i32, i64
@@ -187,7 +187,6 @@ def random_module(choices: list[int]) -> ModuleOp:
     return ModuleOp([func.FuncOp("f", ((i32, i64), ()), Region(body))])
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(st.integers(0, 1000), max_size=5))
 def test_verdicts_agree_with_xdsl(choices: list[int]):
     module = random_module(choices)

@@ -73,7 +73,7 @@ def bytecode(name: str, version: Version) -> bytes:
     return export_bytecode(kernel, SIGNATURES[name], version=version, gpu=gpu)
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(18)
 @pytest.mark.parametrize(("name", "version"), FILES, ids=lambda value: str(value))
 def test_bytecode_is_read_printed_and_written_back(name: str, version: Version) -> None:
     data = bytecode(name, version)

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from support.layouts import (
     axis_strides,
@@ -98,7 +98,6 @@ def test_nullspace_is_where_strides_are_zero(layout: Layout) -> None:
     assert len(set(offsets(kernel))) == size(kernel)
 
 
-@settings(max_examples=300)
 @given(
     st.one_of(layouts(extents=powers), layouts(signed_strides), layouts(axis_strides)),
     st.one_of(layouts(extents=powers, strides=st.sampled_from([0, 1, 2, 4, 8, 16])), layouts()),

@@ -1,7 +1,7 @@
 """Both layout notations: round trips, every rejection with its location, and fuzzed text."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.layouts import axis_strides, layouts, signed_strides
 
@@ -133,7 +133,6 @@ tokens = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=600)
 @given(st.one_of(tokens, st.text(max_size=60)))
 @example("(" * 5000)
 @example("4:1 o 0 o " * 5000)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tileas_xdsl.layout.layout import Layout, make_layout
@@ -208,7 +208,6 @@ def operands(draw):
     return mode, major, bits, tile_to_shape(atom, shape, order)
 
 
-@settings(deadline=None, max_examples=150)
 @given(operands())
 def test_descriptor_reaches_every_element(case):
     mode, major, bits, memory = case
@@ -220,7 +219,6 @@ def test_descriptor_reaches_every_element(case):
     assert np.array_equal(reached, expected)
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.sampled_from(["none", "32B", "64B", "128B"]),
     st.sampled_from([4, 8, 16, 32]),
@@ -282,7 +280,6 @@ def addresses_of_instruction(word, mode, major, bits, mn, k):
     return BYTE_SWIZZLES[mode](address + across % rows * 16 * width + across // rows * group)
 
 
-@settings(deadline=None, max_examples=200)
 @given(operands_of_several_atoms(), st.sampled_from([0, 1024, 0x2400]))
 def test_each_instruction_has_a_descriptor(case, base):
     mode, major, bits, memory = case
@@ -320,7 +317,6 @@ def bent_operands(draw):
     return mode, draw(st.sampled_from([major, major, "k", "mn"])), bits, make_layout(*modes)
 
 
-@settings(deadline=None, max_examples=300)
 @given(bent_operands())
 def test_whatever_matches_is_read_exactly(case):
     mode, major, bits, memory = case

@@ -96,7 +96,6 @@ def descriptors(draw):
     )
 
 
-@settings(deadline=None, max_examples=300)
 @given(descriptors())
 def test_round_trip(descriptor):
     assert decode(descriptor.encode(), descriptor.kind, descriptor.group) == descriptor

@@ -90,7 +90,6 @@ def tensor_maps(draw):
     )
 
 
-@settings(deadline=None, max_examples=200)
 @given(tensor_maps())
 def test_round_trip(tensor_map):
     data = encode(tensor_map)
@@ -108,7 +107,6 @@ def test_round_trip_of_interleaved_maps(interleave, swizzle):
     assert decode(encode(m)) == m
 
 
-@settings(deadline=None, max_examples=200)
 @given(tensor_maps(), st.integers(0, SIZE * 8 - 1))
 def test_one_wrong_bit_is_another_map_or_refused(tensor_map, bit):
     data = bytearray(encode(tensor_map))

@@ -81,7 +81,7 @@ def check(kernel: CompiledKernel, factors: tuple[Array, ...], expected: Array) -
         np.testing.assert_array_equal(wide(np.asarray(found)), wide(expected.astype(c.dtype)))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "position", range(len(CASES)), ids=lambda k: f"{CASES[k][0]} {CASES[k][3]}"
 )

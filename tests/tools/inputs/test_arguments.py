@@ -250,7 +250,6 @@ def test_wrong_texts_are_told_why(text: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=20), st.text(alphabet="fi1632:x@radom.e4m3-", max_size=20)))
 def test_any_text_is_understood_or_refused(text: str) -> None:
     try:
@@ -444,7 +443,7 @@ def test_unreadable_files(name: str, tmp_path: Path) -> None:
         read_array(str(tmp_path / name), ELEMENTS["f32"])
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, len(WHOLE) - 1), st.integers(0, 255), st.booleans())
 def test_damaged_files_are_read_or_refused(tmp_path, place: int, byte: int, cut: bool) -> None:
     path = tmp_path / "x.npy"

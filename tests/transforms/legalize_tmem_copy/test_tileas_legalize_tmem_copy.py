@@ -96,7 +96,7 @@ def _values(rows: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     return np.random.default_rng(rows).standard_normal((rows, 64)).astype(np.float32)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}, {case[1]} rows, {case[2]}")
 def test_every_level_moves_the_values(case: tuple[str, int, int, str]) -> None:
     values, kernel = _values(case[1]), _compiled(case)

@@ -75,7 +75,7 @@ def check(launch: Launch, text: str) -> None:
     assert errors.max() <= launch.tolerance
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", PLAIN)
 def test_kernels_compute_the_same_in_any_registers(name: str) -> None:
     rng = np.random.default_rng([23, PLAIN.index(name)])
@@ -158,7 +158,7 @@ def shared(form: str, rows: int, columns: int) -> str:
     return "#nv_tileas.shared" + form.format(m=rows, n=columns, h=half, p=rows * half)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("form", SHARED)
 @pytest.mark.parametrize("name", STAGED)
 def test_tiles_lie_in_shared_memory_as_types_say(name: str, form: str) -> None:

@@ -52,6 +52,7 @@ EXTREMES: dict[str, tuple[Sequence[Any], float]] = {
         ("absmax", "f16", np.float16, BUFFERS_BY_TILES),
     ],
 )
+@pytest.mark.sample(4)
 def test_a_number_wins_over_nan(
     kind: str, element: str, dtype: Any, level: str, propagates: bool
 ) -> None:

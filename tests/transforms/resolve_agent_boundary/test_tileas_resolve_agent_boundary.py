@@ -213,7 +213,7 @@ def test_random_programs_cross_boundaries() -> None:
     assert sum(made) > 60
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_are_lowered_to_threads(seed: int) -> None:
     program, array = SplitProgram(seed), array_of(seed)

@@ -161,6 +161,7 @@ def filling(first: str, last: str, count: int) -> str:
     ],
     ids=["horner", "in-place", "nested", "filling", "two", "each-its-own", "with-rest", "whole"],
 )
+@pytest.mark.sample(24)
 def test_tiles_and_memory(body: str, n: int) -> None:
     module = parse(kernel("%a: !m, %b: !m, %n: index", body, types=TILES))
     rng = np.random.default_rng(5)
@@ -232,7 +233,7 @@ def bits(arrays: Sequence[Any]) -> list[bytes]:
     return [np.asarray(array).tobytes() for array in arrays]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("count", [2, 3, 7])
 @pytest.mark.parametrize("gemm", GEMMS, ids=str)
 def test_gemms_compute_the_same_bits(gemm: Gemm, count: int) -> None:

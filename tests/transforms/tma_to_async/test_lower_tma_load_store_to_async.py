@@ -128,7 +128,7 @@ def test_the_interpreter_agrees(name: str, delayed: bool) -> None:
     simulated(launch, after)
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("first", [False, True], ids=["laid out before", "laid out after"])
 @pytest.mark.parametrize("name", [name for name in LAUNCHES if name not in ONLY_IN_TILES])
 def test_the_ptx_agrees(name: str, first: bool) -> None:

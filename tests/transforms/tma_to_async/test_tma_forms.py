@@ -77,7 +77,7 @@ PIXELS = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("name", PIXELS)
 def test_pixels_are_unrolled(name: str, target: str) -> None:

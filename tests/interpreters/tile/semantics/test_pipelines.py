@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
 MANY = (Schedule(), Schedule("adversarial"), *[Schedule("random", s) for s in range(12)])
 
 
-@pytest.mark.sample(68)
+@pytest.mark.sample(34)
 @pytest.mark.parametrize("consume", CONSUMERS)
 @pytest.mark.parametrize("produce", PRODUCERS)
 def test_every_form_of_a_producer_meets_every_form_of_a_consumer(

@@ -43,7 +43,7 @@ SCANS = [
 ]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("case", [*REDUCTIONS, *SCANS], ids=str)
 def test_neighbours_are_combined_in_order(case: Combined) -> None:
     sources = case.sources(np.random.default_rng(5))

@@ -53,7 +53,7 @@ def _check(case: Case) -> None:
         assert apart(found, expected(case, arrays).astype(out.dtype)) <= case.ulp
 
 
-@pytest.mark.sample(70)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("case", FEW, ids=lambda case: case.name)
 def test_the_emulator_agrees_with_the_interpreter(case: Case) -> None:
     _check(case)
