@@ -11,7 +11,11 @@ MAKEFLAGS += --no-print-directory
 
 SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines.py \
   test_docs_passes.py test_cutile.py dialects inference layout/expr analysis frontend/cutile \
-  interpreters/pure interpreters/ptx/instructions interpreters/ptx/checking/reports \
+  interpreters/pure interpreters/ptx/checking/reports \
+  interpreters/ptx/instructions/elementwise interpreters/ptx/instructions/memory \
+  interpreters/ptx/instructions/synchronisation interpreters/ptx/instructions/test_calls.py \
+  interpreters/ptx/instructions/dot/test_matrices.py \
+  interpreters/ptx/instructions/dot/test_tensor_memory.py \
   interpreters/tile/semantics interpreters/tile/execution interpreters/tile/synchronization \
   kernels/test_forms.py kernels/test_tl.py kernels/test_sass.py kernels/test_demo.py \
   transforms/lower_tiles/control/test_plain_control.py \
