@@ -134,3 +134,18 @@ def convolution(x, w, y, height: Int, width: Int, tm: Int, tn: Int, tk: Int):
         weights = ct.load(w, (tap, k, j), (1, tk, tn)).reshape((tk, tn))
         acc = ct.mma(pixels, weights, acc)
     ct.store(y, (i, j), acc.astype(y.dtype))
+
+
+@ct.kernel
+def queue(counter, x, y, out, tm: Int, tn: Int, tk: Int):
+    """Blocks take tiles of the result from a counter, until there are no more."""
+    columns = ct.num_tiles(out, axis=1, shape=(tm, tn))
+    tiles = ct.num_tiles(out, axis=0, shape=(tm, tn)) * columns
+    tile = ct.atomic_add(counter, (0,), 1, memory_order=ct.MemoryOrder.RELAXED)
+    while tile < tiles:
+        i, j = tile // columns, tile % columns
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.num_tiles(x, axis=1, shape=(tm, tk))):
+            acc = ct.mma(ct.load(x, (i, k), (tm, tk)), ct.load(y, (k, j), (tk, tn)), acc)
+        ct.store(out, (i, j), acc.astype(out.dtype))
+        tile = ct.atomic_add(counter, (0,), 1, memory_order=ct.MemoryOrder.RELAXED)

@@ -173,11 +173,26 @@ def convolution() -> Problem:
     )
 
 
+def queue() -> Problem:
+    m, n, k, blocks = 200, 136, 72, 3
+
+    def make(rng: Rng) -> Sequence[Any]:
+        return [np.zeros(1, np.int32), *_halves(rng, (m, k), (k, n), (m, n)), 64, 64, 32]
+
+    def references(arguments: Sequence[Any]) -> Mapping[int, Reference]:
+        x, y = (a.astype(np.float64) for a in arguments[1:3])
+        taken = np.array([tiles_of(m, 64) * tiles_of(n, 64) + blocks])
+        return {0: Reference(taken), 3: Reference(x @ y, ERROR * (1 + np.abs(x @ y)))}
+
+    return Problem("queue", loops.queue, make, references, (blocks, 1, 1))
+
+
 TMA, ROWS = "not done by TMA: it is read in registers", "multiplies nothing: what it loads"
 
 KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "product": (lambda: matmul.PROBLEMS[0], ""),
     "product, persistent": (lambda: persistent.PROBLEMS[0], ""),
+    "product, tiles of a counter": (queue, ""),
     "product, grouped": (lambda: grouped_matmul.PROBLEMS[0], ""),
     "product, split along K": (lambda: split_k.PROBLEMS[0], ""),
     "products, two accumulators": (gated, ""),
@@ -222,7 +237,7 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
-@pytest.mark.parametrize("make", [gated, windowed, paged, sparse, latent, convolution])
+@pytest.mark.parametrize("make", [gated, queue, windowed, paged, sparse, latent, convolution])
 def test_a_loop_is_right_in_any_order_of_completion(
     make: Callable[[], Problem], order: str
 ) -> None:

@@ -169,6 +169,52 @@ func.func @until(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tile
 
 // -----
 
+// Which tile is next, a counter says: the producer takes it, and hands it to the consumer in a ring of
+// its own, two tiles ahead.
+
+// CHECK-LABEL: func.func @queue
+// CHECK:       %[[FULL:.*]], %[[TAKEN:.*]] = nv_tileas.async.pipeline.create_pipeline {{.*}} {numStages = 2 : i32
+// CHECK:       agent 0 {
+// CHECK:         scf.while
+// CHECK:           scf.for
+// CHECK:             nv_tileas.tiled_load %a
+// CHECK:           %[[NEXT:.*]], %{{.*}} = nv_tileas.atomic_rmw add
+// CHECK-NEXT:      produce_one {{.*}} {producer_types = [tensor<1x1xi32>]}
+// CHECK:             tensor.splat %[[NEXT]] : tensor<1x1xi32>
+// CHECK-NEXT:        nv_tileas.copy
+// CHECK:       agent 1 {
+// CHECK-NOT:     atomic_rmw
+// CHECK:           nv_tileas.tiled_store %sum, %c
+// CHECK-NEXT:      %{{.*}}, %[[NEXT:.*]] = nv_tileas.async.pipeline.consume_one {{.*}} {consumer_idx = 0 : i32, consumer_types = [tensor<1x1xi32>]}
+// CHECK-NEXT:      ^bb0(%[[STAGE:.*]]: tensor<1x1xi32>):
+// CHECK:             %[[VALUE:.*]] = tensor.extract %[[STAGE]]
+// CHECK-NEXT:        nv_tileas.async.pipeline.yield %[[VALUE]]
+// CHECK:           arith.index_cast %[[NEXT]] : i32 to index
+func.func @queue(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %counter: !nv_tileaa.ptr<i32, 1>, %t: !nv_tileaa.mem_token) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %step = arith.constant 1 : i32
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %last = scf.while (%tile = %zero) : (index) -> index {
+    %more = arith.cmpi slt, %tile, %n : index
+    scf.condition(%more) %tile : index
+  } do {
+  ^bb0(%row: index):
+    %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+      %x = nv_tileas.tiled_load %a[%row, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+      %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+      scf.yield %further : tensor<64x64xf32>
+    }
+    %u = nv_tileas.tiled_store %sum, %c[%row, %zero] after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+    %taken, %v = nv_tileas.atomic_rmw add %step, %counter relaxed gpu after %t : !nv_tileaa.mem_token : i32, !nv_tileaa.ptr<i32, 1> -> i32, !nv_tileaa.mem_token
+    %next = arith.index_cast %taken : i32 to index
+    scf.yield %next : index
+  }
+  func.return
+}
+
+// -----
+
 // What a producer would have to wait for is not known ahead: the kernel stays.
 
 func.func @computed(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %places: !nv_tileas.tiled_view<256xindex, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

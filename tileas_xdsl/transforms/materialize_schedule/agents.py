@@ -65,6 +65,7 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
 )
 from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
 from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
 
 
@@ -112,14 +113,23 @@ class _Agents:
         pipelines = [_pipeline(ring, builder) for ring in self.rings]
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
-        stages = _with_iterators(inner, [one.producer for one in pipelines], self.rings)
+        needed = self.found.needed
+        handed = HandedValues.of(needed, builder, first=2 * len(self.rings))
+        stages = [
+            *_with_iterators(inner, [one.producer for one in pipelines], self.rings),
+            *handed.begin(inner, produces=True),
+        ]
         fills = {one.loop: partial(self._fill, rings) for one, rings in self.loops}
-        write_producer(operations, self.found.needed, fills, stages, inner)
+        write_producer(operations, needed, fills, handed.hand, stages, inner)
         move(operations, consumer)
         inner = Builder(InsertPoint.at_start(consumer))
-        stages = _with_iterators(inner, [one.consumer for one in pipelines], self.rings)
+        stages = [
+            *_with_iterators(inner, [one.consumer for one in pipelines], self.rings),
+            *handed.begin(inner, produces=False),
+        ]
         reads = {one.loop: partial(self._consume, one, rings) for one, rings in self.loops}
-        carry_stages(consumer, self.found.needed.control, reads, stages)
+        taken = dict.fromkeys(needed.handed, handed.take)
+        carry_stages(consumer, needed.control, reads, taken, stages)
         drop_dead(consumer)
         self._switch(builder, producer, consumer)
         assert self.first is not None

@@ -12,6 +12,7 @@ agents carry the same iterators through the same loops and branches.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -32,27 +33,36 @@ Fill: TypeAlias = Callable[[Stages, dict[SSAValue, SSAValue], Builder], Stages]
 Consume: TypeAlias = Callable[[scf.ForOp, Stages, Builder], scf.ForOp]
 """Write a loop that reads stages in the place of one that loads: stages are its first results."""
 
+Hand: TypeAlias = Callable[[Operation, Stages, dict[SSAValue, SSAValue], Builder], Stages]
+"""Write what the producer does alone, and the stage that its result goes to."""
+
+Take: TypeAlias = Callable[[Operation, Stages, Builder], Stages]
+"""Write what reads that result in the place of the operation."""
+
 
 def write_producer(
     operations: Sequence[Operation],
     needed: ProducerSlice,
     fills: Mapping[scf.ForOp, Fill],
+    hand: Hand,
     stages: Stages,
     builder: Builder,
 ) -> None:
     """Write the producer's part of these operations; rounds of loops in `fills` fill stages."""
-    _Producer(needed, fills).write(operations, stages, builder)
+    _Producer(needed, fills, hand).write(operations, stages, builder)
 
 
 class _Producer:
-    def __init__(self, needed: ProducerSlice, fills: Mapping[scf.ForOp, Fill]) -> None:
-        self.needed, self.fills = needed, fills
+    def __init__(self, needed: ProducerSlice, fills: Mapping[scf.ForOp, Fill], hand: Hand) -> None:
+        self.needed, self.fills, self.hand = needed, fills, hand
         self.values: dict[SSAValue, SSAValue] = {}
 
     def write(self, operations: Sequence[Operation], stages: Stages, builder: Builder) -> Stages:
         for op in operations:
             if op in self.needed.repeated:
                 builder.insert(op.clone(self.values))
+            elif op in self.needed.handed:
+                stages = self.hand(op, stages, self.values, builder)
             elif op in self.needed.control:
                 stages = self._control(op, stages, builder)
         return stages
@@ -97,8 +107,8 @@ class _Producer:
         kept = [old.args[position] for position in carried]
         self.values |= zip(kept, before.args[count:], strict=True)
         inner = Builder(InsertPoint.at_end(before))
-        self.write(list(old.ops), before.args[:count], inner)
-        given = [*before.args[:count], *(self._now(end.args[position]) for position in passed)]
+        ended = self.write(list(old.ops), before.args[:count], inner)
+        given = [*ended, *(self._now(end.args[position]) for position in passed)]
         inner.insert(scf.ConditionOp(self._now(end.condition), *given))
         after = Block(arg_types=[value.type for value in given])
         inside = [op.after_region.block.args[position] for position in passed]
@@ -137,68 +147,84 @@ def carry_stages(
     block: Block,
     around: frozenset[Operation],
     loops: Mapping[scf.ForOp, Consume],
+    taken: Mapping[Operation, Take],
     stages: Stages,
 ) -> Stages:
     """Rewrite the consumer's loops that load, and let all control flow around them carry stages.
 
-    Operations of `around` are replaced by ones whose first results are the stages.
+    Operations of `around` are replaced by ones whose first results are the stages, those of `taken`
+    by what reads the producer's result.
     """
-    for op in list(block.ops):
-        builder = Builder(InsertPoint.before(op))
-        if isinstance(op, scf.ForOp) and op in loops:
-            made: Operation = loops[op](op, stages, builder)
-            Rewriter.erase_op(op)
-        elif isinstance(op, scf.ForOp) and op in around:
-            made = _carrying_loop(op, around, loops, stages, builder)
-        elif isinstance(op, scf.IfOp) and op in around:
-            made = _carrying_branch(op, around, loops, stages, builder)
-        elif isinstance(op, scf.WhileOp) and op in around:
-            made = _carrying_while(op, around, loops, stages, builder)
-        else:
-            continue
-        stages = made.results[: len(stages)]
-    return stages
+    return _Consumer(around, loops, taken).carry(block, stages)
 
 
-def _carrying_loop(
-    op: scf.ForOp,
-    around: frozenset[Operation],
-    loops: Mapping[scf.ForOp, Consume],
-    stages: Stages,
-    builder: Builder,
-) -> scf.ForOp:
-    old, count = op.body.block, len(stages)
-    carried = [*stages, *op.iter_args]
-    body = Block(arg_types=[old.args[0].type, *(value.type for value in carried)])
-    for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
-        now.name_hint = before.name_hint
-        before.replace_all_uses_with(now)
-    _move_all(old, body)
-    _yield_too(body, carry_stages(body, around, loops, body.args[1 : 1 + count]))
-    made = builder.insert(scf.ForOp(op.lb, op.ub, op.step, carried, body))
-    _replace(op, made, count)
-    return made
+@dataclass(frozen=True)
+class _Consumer:
+    around: frozenset[Operation]
+    loops: Mapping[scf.ForOp, Consume]
+    taken: Mapping[Operation, Take]
 
+    def carry(self, block: Block, stages: Stages) -> Stages:
+        for op in list(block.ops):
+            builder = Builder(InsertPoint.before(op))
+            if op in self.taken:
+                stages = self.taken[op](op, stages, builder)
+                continue
+            if isinstance(op, scf.ForOp) and op in self.loops:
+                made: Operation = self.loops[op](op, stages, builder)
+                Rewriter.erase_op(op)
+            elif isinstance(op, scf.ForOp) and op in self.around:
+                made = self._loop(op, stages, builder)
+            elif isinstance(op, scf.IfOp) and op in self.around:
+                made = self._branch(op, stages, builder)
+            elif isinstance(op, scf.WhileOp) and op in self.around:
+                made = self._while(op, stages, builder)
+            else:
+                continue
+            stages = made.results[: len(stages)]
+        return stages
 
-def _carrying_while(
-    op: scf.WhileOp,
-    around: frozenset[Operation],
-    loops: Mapping[scf.ForOp, Consume],
-    stages: Stages,
-    builder: Builder,
-) -> scf.WhileOp:
-    count, first = len(stages), [*stages, *op.arguments]
-    before = _with_stages(op.before_region.block, stages)
-    end = before.last_op
-    assert isinstance(end, scf.ConditionOp)
-    given = [*before.args[:count], *end.args]
-    Rewriter.replace_op(end, scf.ConditionOp(end.condition, *given))
-    after = _with_stages(op.after_region.block, stages)
-    _yield_too(after, carry_stages(after, around, loops, after.args[:count]))
-    types = [value.type for value in given]
-    made = builder.insert(scf.WhileOp(first, types, Region(before), Region(after)))
-    _replace(op, made, count)
-    return made
+    def _loop(self, op: scf.ForOp, stages: Stages, builder: Builder) -> scf.ForOp:
+        old, count = op.body.block, len(stages)
+        carried = [*stages, *op.iter_args]
+        body = Block(arg_types=[old.args[0].type, *(value.type for value in carried)])
+        for before, now in zip(old.args, (body.args[0], *body.args[1 + count :]), strict=True):
+            now.name_hint = before.name_hint
+            before.replace_all_uses_with(now)
+        _move_all(old, body)
+        _yield_too(body, self.carry(body, body.args[1 : 1 + count]))
+        made = builder.insert(scf.ForOp(op.lb, op.ub, op.step, carried, body))
+        _replace(op, made, count)
+        return made
+
+    def _while(self, op: scf.WhileOp, stages: Stages, builder: Builder) -> scf.WhileOp:
+        count, first = len(stages), [*stages, *op.arguments]
+        before = _with_stages(op.before_region.block, stages)
+        ended = self.carry(before, before.args[:count])
+        end = before.last_op
+        assert isinstance(end, scf.ConditionOp)
+        given = [*ended, *end.args]
+        Rewriter.replace_op(end, scf.ConditionOp(end.condition, *given))
+        after = _with_stages(op.after_region.block, stages)
+        _yield_too(after, self.carry(after, after.args[:count]))
+        types = [value.type for value in given]
+        made = builder.insert(scf.WhileOp(first, types, Region(before), Region(after)))
+        _replace(op, made, count)
+        return made
+
+    def _branch(self, op: scf.IfOp, stages: Stages, builder: Builder) -> scf.IfOp:
+        blocks: list[Block] = []
+        for region in (op.true_region, op.false_region):
+            blocks.append(Block())
+            if region.first_block is not None:
+                _move_all(region.block, blocks[-1])
+            else:
+                blocks[-1].add_op(scf.YieldOp())
+            _yield_too(blocks[-1], self.carry(blocks[-1], stages))
+        types = [value.type for value in (*stages, *op.results)]
+        made = builder.insert(scf.IfOp(op.cond, types, Region(blocks[0]), Region(blocks[1])))
+        _replace(op, made, len(stages))
+        return made
 
 
 def _with_stages(old: Block, stages: Stages) -> Block:
@@ -209,27 +235,6 @@ def _with_stages(old: Block, stages: Stages) -> Block:
         before.replace_all_uses_with(now)
     _move_all(old, block)
     return block
-
-
-def _carrying_branch(
-    op: scf.IfOp,
-    around: frozenset[Operation],
-    loops: Mapping[scf.ForOp, Consume],
-    stages: Stages,
-    builder: Builder,
-) -> scf.IfOp:
-    blocks: list[Block] = []
-    for region in (op.true_region, op.false_region):
-        blocks.append(Block())
-        if region.first_block is not None:
-            _move_all(region.block, blocks[-1])
-        else:
-            blocks[-1].add_op(scf.YieldOp())
-        _yield_too(blocks[-1], carry_stages(blocks[-1], around, loops, stages))
-    types = [value.type for value in (*stages, *op.results)]
-    made = builder.insert(scf.IfOp(op.cond, types, Region(blocks[0]), Region(blocks[1])))
-    _replace(op, made, len(stages))
-    return made
 
 
 def _yield_too(block: Block, stages: Stages) -> None:

@@ -60,6 +60,7 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     write_producer,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, gathered_by
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 
@@ -88,13 +89,16 @@ class _Division:
         pipeline = self._pipeline(builder)
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
-        stage = self._first_stage(pipeline.producer, inner)
+        needed, handed = self.found.needed, HandedValues.of(self.found.needed, builder, first=2)
+        stage = [*self._first_stage(pipeline.producer, inner), *handed.begin(inner, produces=True)]
         fills = {one.loop: partial(self._fill, one) for one in self.loops}
-        write_producer(operations, self.found.needed, fills, stage, inner)
+        write_producer(operations, needed, fills, handed.hand, stage, inner)
         move(operations, consumer)
-        stage = self._first_stage(pipeline.consumer, Builder(InsertPoint.at_start(consumer)))
+        inner = Builder(InsertPoint.at_start(consumer))
+        stage = [*self._first_stage(pipeline.consumer, inner), *handed.begin(inner, produces=False)]
         reads = {one.loop: partial(self._consume, one) for one in self.loops}
-        carry_stages(consumer, self.found.needed.control, reads, stage)
+        taken = dict.fromkeys(needed.handed, handed.take)
+        carry_stages(consumer, needed.control, reads, taken, stage)
         drop_dead(consumer)
         resources = self.resources
         builder.insert(
@@ -135,14 +139,14 @@ class _Division:
         builder: Builder,
     ) -> Stages:
         """Each round fills a stage."""
-        token, iterator = stage
+        token, iterator, *handed = stage
         fill = Region(fill_of(one.loads, values))
         if any(isinstance(load, ConvertLayoutOp) for load in one.loads):
             filled = builder.insert(ProduceOneOp(token, iterator, body=fill))
-            return [filled.result_token, builder.insert(IncIterOp(iterator)).next]
+            return [filled.result_token, builder.insert(IncIterOp(iterator)).next, *handed]
         filled = builder.insert(ProduceOneAsyncOp(token, iterator, body=fill))
         committed = builder.insert(ProducerCommitOp(filled.result_token)).result_token
-        return [committed, builder.insert(IncIterOp(iterator)).next]
+        return [committed, builder.insert(IncIterOp(iterator)).next, *handed]
 
     # the agent that multiplies
 
@@ -153,6 +157,7 @@ class _Division:
         old, carried = loop.body.block, [*stage, *loop.iter_args]
         body = Block(arg_types=(loop.lb.type, *(value.type for value in carried)))
         index, token, iterator, *now = body.args
+        handed, now = now[: len(stage) - 2], now[len(stage) - 2 :]
         for before, after in zip(old.args, (index, *now), strict=True):
             before.replace_all_uses_with(after)
         end = old.last_op
@@ -173,10 +178,10 @@ class _Division:
         known = dict(zip(given, consumed.payload, strict=True))
         following = inner.insert(IncIterOp(iterator)).next
         results = [known.get(value, value) for value in kept]
-        inner.insert(scf.YieldOp(consumed.result_token, following, *results))
+        inner.insert(scf.YieldOp(consumed.result_token, following, *handed, *results))
         made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
         made.location = loop.location
-        for before, after in zip(loop.results, made.results[2:], strict=True):
+        for before, after in zip(loop.results, made.results[len(stage) :], strict=True):
             after.name_hint = before.name_hint
             before.replace_all_uses_with(after)
         return made

@@ -9,6 +9,11 @@
       tiled_store %acc, %c[%i, %j]
     }
 
+What only one agent may do, as to take the number of the next tile from a counter, the producer
+does, and hands the result to the consumer (`handed_values.py`):
+
+    %t = nv_tileas.atomic_rmw add %one, %counter relaxed
+
 A backward slice (Weiser) from the coordinates and pointers of loads, and from the bounds and
 conditions of the control flow around them.
 """
@@ -21,6 +26,7 @@ from itertools import takewhile
 from math import prod
 from typing import TypeAlias
 
+from typing_extensions import TypeIs
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -31,7 +37,8 @@ from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
@@ -51,6 +58,19 @@ Carrying: TypeAlias = scf.ForOp | scf.IfOp | scf.WhileOp
 """Control flow that may stand around loads."""
 
 
+def is_handed(op: Operation) -> TypeIs[PointedAtomicOp]:
+    """Whether an operation updates one element in no order with others, and gives a number.
+
+    The tokens that it comes after are of the slice: what a consumer does is not among them.
+    """
+    if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
+        return False
+    return op.mem_semantic is None or op.mem_semantic.data in _UNORDERED
+
+
+_UNORDERED = (MemSemantic.WEAK, MemSemantic.RELAXED)
+
+
 @dataclass(frozen=True)
 class ProducerSlice:
     """The operations that the producer agent recomputes."""
@@ -63,6 +83,8 @@ class ProducerSlice:
     """By loop or branch of `control`, the values that go round, or out, and that it needs too."""
     passed: Mapping[Operation, Sequence[int]]
     """By `scf.while`, those that its condition passes to its body and its results."""
+    handed: frozenset[Operation] = frozenset()
+    """Atomic operations whose results the producer needs: it does them, and hands results on."""
 
     def results(self, op: Operation) -> Sequence[int]:
         """The results of control flow that the producer needs too."""
@@ -115,6 +137,7 @@ class _Slice:
     repeated: set[Operation] = field(default_factory=set)
     carried: dict[Operation, set[int]] = field(default_factory=dict)
     passed: dict[Operation, set[int]] = field(default_factory=dict)
+    handed: set[Operation] = field(default_factory=set)
     pending: list[SSAValue] = field(default_factory=list)
 
     def run(self) -> ProducerSlice | str:
@@ -143,7 +166,8 @@ class _Slice:
             {op: sorted(positions) for op, positions in found.items()}
             for found in (self.carried, self.passed)
         )
-        return ProducerSlice(frozenset(self.repeated), frozenset(control), carried, passed)
+        repeated, handed = frozenset(self.repeated), frozenset(self.handed)
+        return ProducerSlice(repeated, frozenset(control), carried, passed, handed)
 
     def _need_argument(self, block: Block, value: SSAValue) -> str | None:
         """A value that control flow hands in: of a kernel, the round, or the round before."""
@@ -160,12 +184,16 @@ class _Slice:
         return FROM_TILES
 
     def _need_result(self, op: Operation, value: SSAValue) -> str | None:
-        if op in self.staying or op in self.repeated:
+        if op in self.staying or op in self.repeated or op in self.handed:
             return None
         if op in self.carried:
             assert isinstance(value, OpResult)
             positions = (self.passed if isinstance(op, scf.WhileOp) else self.carried)[op]
             return self._need_flow(value, positions, value.index)
+        if is_handed(op) and self._is_around_loads(op):
+            self.handed.add(op)
+            self.pending += op.operands
+            return None
         if any(inner.has_trait(MemoryWriteEffect) for inner in op.walk()):
             return "a store comes before what it loads"
         if not all(self._may_repeat(inner) for inner in op.walk()):
@@ -173,6 +201,13 @@ class _Slice:
         self.repeated.add(op)
         self.pending += used_from_outside(op)
         return None
+
+    def _is_around_loads(self, op: Operation) -> bool:
+        """Whether an operation is in control flow that both agents have, in no loop that loads."""
+        above = set(enclosing_control(op))
+        return above <= set(self.carried) and not any(
+            load.parent_op() in above for load in self.loads
+        )
 
     def _need_flow(self, value: SSAValue, positions: set[int], position: int) -> str | None:
         """A value that control flow around loads carries: all that flows into it."""

@@ -40,6 +40,7 @@ from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
 
 PRODUCER_WARPS = 4
@@ -386,4 +387,4 @@ def _other_bytes(found: LoadLoop) -> int:
             others += aligned_bytes(type_)
         else:
             inside[around] += aligned_bytes(type_)
-    return others + max(inside.values())
+    return others + max(inside.values()) + handed_bytes(found.needed)

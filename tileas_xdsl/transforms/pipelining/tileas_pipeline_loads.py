@@ -37,7 +37,9 @@ class TileasPipelineLoads(ModulePass):
     for those behind it that load the same tiles: a pipeline of as many stages as `latency` asks for
     and shared memory has; an agent of one warpgroup, which repeats the control flow around the
     loads and fills the stages; an agent whose loops read them, with all else that the kernel does.
-    Numbers in front of all loops are computed there, by all threads.  Where that cannot be, the
+    Numbers in front of all loops are computed there, by all threads.  Atomic updates in no order
+    with others, on whose results loads depend (a counter of tiles), are the producer's, which hands
+    the results to the consumer.  Where that cannot be, the
     kernel stays, with the reason as an attribute; so has every loop that is not divided, and is
     around none that is.
 

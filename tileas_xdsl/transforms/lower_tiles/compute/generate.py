@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, tensor
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
@@ -13,7 +13,8 @@ from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
@@ -117,13 +118,12 @@ def _is_one_value(tile: SSAValue) -> bool:
         return made.mem_semantic is None or made.mem_semantic.data is MemSemantic.WEAK
     if isinstance(made, arith.ConstantOp | tensor.SplatOp):
         return True
-    if isinstance(made, ViewOp):
+    if isinstance(made, ViewOp | ConvertLayoutOp):
         return _is_one_value(made.source)
-    return (
-        isinstance(made, Operation)
-        and layout_role(made) is LayoutRole.ELEMENTWISE
-        and all(map(_is_one_value, made.operands))
-    )
+    if isinstance(made, Block):  # A stage, which nobody writes until it is released.
+        return isinstance(made.parent_op(), StageOp)
+    is_elementwise = layout_role(made) is LayoutRole.ELEMENTWISE
+    return is_elementwise and all(map(_is_one_value, made.operands))
 
 
 HANDLERS: Handlers = {
