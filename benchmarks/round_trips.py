@@ -27,14 +27,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.freeze import SOURCE_LINES, subjects
 from benchmarks.running import end
 from tileas_xdsl.backend.ptx.printer import ptx_text
+from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES, LAST_PASS, remaining
+from tileas_xdsl.compilation.pass_execution import make_pass, run_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.executors import executor_named
-from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, LAST_PASS, remaining
-from tileas_xdsl.pass_execution import make_pass, run_pass
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.printing import module_text
 

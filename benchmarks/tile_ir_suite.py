@@ -81,8 +81,8 @@ from tileas_xdsl.frontend.bytecode.writing.unwritable import UnwritableError
 from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
 from tileas_xdsl.frontend.inputs import parse_input
 from tileas_xdsl.installed import installed_universe, registered_context
-from tileas_xdsl.location_aliases import text_with_locations
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.tools.location_aliases import text_with_locations
 
 EXPECTED = re.compile(r"expected-(error|warning|remark)")
 CHECK = re.compile(r"// CHECK(?:-(?!NOT)[A-Z-]+)?: (.*)")

@@ -12,14 +12,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec
 
-from tileas_xdsl.api_arguments import expect, expect_options
+from tileas_xdsl.compilation.api_arguments import expect, expect_options
+from tileas_xdsl.compilation.levels import THREADS_KERNEL
+from tileas_xdsl.compilation.pass_execution import make_pass, run_pass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.frontend.signature import Parameter
-from tileas_xdsl.levels import THREADS_KERNEL
-from tileas_xdsl.pass_execution import make_pass, run_pass
 from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:

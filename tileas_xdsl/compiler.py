@@ -25,10 +25,13 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.utils.arg_spec import ArgSpec
 
-from tileas_xdsl.api_arguments import expect, pass_specs
 from tileas_xdsl.collection import collected_rarely
+from tileas_xdsl.compilation.api_arguments import expect, pass_specs
+from tileas_xdsl.compilation.compiled_module import CompiledModule
+from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
+from tileas_xdsl.compilation.pass_execution import make_pass
+from tileas_xdsl.compilation.reproducers import PassRunner
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
-from tileas_xdsl.compiled_module import CompiledModule
 from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -42,10 +45,7 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
-from tileas_xdsl.pass_execution import make_pass
 from tileas_xdsl.pipelines import MAKE_PERSISTENT, PIPELINES, with_persistence
-from tileas_xdsl.reproducers import PassRunner
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, ChooseForm, KernelAbi, usual_form
 

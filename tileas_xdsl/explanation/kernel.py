@@ -8,6 +8,7 @@ from typing import Any
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.backend.ptxas import EntryFacts
+from tileas_xdsl.compilation.levels import level_of
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.explanation.bounds.accesses import counted_run, merged
 from tileas_xdsl.explanation.bounds.executed_loops import ExecutedCode, executed_code
@@ -18,7 +19,6 @@ from tileas_xdsl.explanation.compilation.register_holders import register_holder
 from tileas_xdsl.explanation.compilation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer
 from tileas_xdsl.explanation.resources import least_time, occupancy, shared_buffers, waves
-from tileas_xdsl.levels import level_of
 from tileas_xdsl.target.arch import get_target
 
 NOT_ASKED = "not counted: --accesses runs a block"

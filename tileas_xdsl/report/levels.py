@@ -12,10 +12,10 @@ from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptx.file_names import file_name_from_ptx
 from tileas_xdsl.backend.ptx.line_locations import LineLocations
 from tileas_xdsl.backend.sass import listing, located_lines
+from tileas_xdsl.compilation.levels import level_of
 from tileas_xdsl.compiled_kernel import Stage
 from tileas_xdsl.diagnostics.locations import file_locations
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.levels import level_of
 from tileas_xdsl.printing import located_text
 from tileas_xdsl.report.source_locations import LocationTable
 

@@ -23,6 +23,7 @@ from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tileas_xdsl.compilation.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
 from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -38,11 +39,10 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.cuda_tile.hints import HintReports, reporting_hints
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
-from tileas_xdsl.location_aliases import text_with_locations
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
 from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
+from tileas_xdsl.tools.location_aliases import text_with_locations
 
 PROGRAM = "tileas-opt"
 DESCRIPTION = (

@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 import tileas_xdsl as tileas
+from tileas_xdsl.compilation.levels import BUFFERS
 from tileas_xdsl.explanation.facts import KernelFacts
 from tileas_xdsl.explanation.kernel import kernel_facts
 from tileas_xdsl.explanation.text import explanation
-from tileas_xdsl.levels import BUFFERS
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 

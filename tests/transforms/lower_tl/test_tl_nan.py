@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES
 from tileas_xdsl.compiler import compile as compile_kernel
-from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES
 from tileas_xdsl.pipelines import PIPELINES
 
 ROWS, WIDTH = 16, 37

@@ -9,9 +9,9 @@ import pytest
 
 from kernels import tl
 from kernels.kernel import worst_deviation
+from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.levels import BUFFERS, BUFFERS_BY_TILES
 from tileas_xdsl.pipelines import PIPELINES
 
 TILES = PIPELINES[BUFFERS_BY_TILES].passes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.compilation.levels import BUFFERS_BY_TILES
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.levels import BUFFERS_BY_TILES
 from tileas_xdsl.pipelines import PIPELINES
 
 GROUPED = """

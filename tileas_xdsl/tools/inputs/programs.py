@@ -64,8 +64,8 @@ def load_tiles(path: str, target: str | None, signature: str | None = None) -> P
 
     Raises as `load_input`.
     """
+    from tileas_xdsl.compilation.pass_execution import apply_pass
     from tileas_xdsl.compiler import tiles_of
-    from tileas_xdsl.pass_execution import apply_pass
 
     program = load_input(path, signature, target, None)
     tiles = tiles_of(

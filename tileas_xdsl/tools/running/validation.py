@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.compilation.pass_execution import run_pass
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
@@ -20,7 +21,6 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.interpreters.cuda_tile.faults import UndefinedError
 from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
 from tileas_xdsl.interpreters.tile.launch import Simulation
-from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.runtime.levels import difference_of
 from tileas_xdsl.tools.inputs.programs import Program
 from tileas_xdsl.tools.running.scheduled_runs import (

@@ -187,8 +187,8 @@ def _tell_line(program: Program, request: Request, line: int) -> None:
 
 def _by_buffers(program: Program) -> bool:
     """Whether layouts of the buffers of tl kernels are inferred, as none are by way of tiles."""
+    from tileas_xdsl.compilation.levels import BUFFERS
     from tileas_xdsl.compiler import default_passes
-    from tileas_xdsl.levels import BUFFERS
     from tileas_xdsl.pipelines import PIPELINES
 
     return tuple(default_passes(program.module)) == PIPELINES[BUFFERS].passes

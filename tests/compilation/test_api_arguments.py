@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels import make
-from tileas_xdsl.api_arguments import pass_specs
+from tileas_xdsl.compilation.api_arguments import pass_specs
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.pipelines import PIPELINES
 

@@ -26,11 +26,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.compilation.pass_execution import run_pass
 from tileas_xdsl.diagnostics.emission import BrokenPassError, note
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.outputs import write_output
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.pass_execution import run_pass
 from tileas_xdsl.printing import module_text
 
 FOLDER_VARIABLE = "TILEAS_REPRODUCER_DIR"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.location_aliases import text_with_locations
+from tileas_xdsl.tools.location_aliases import text_with_locations
 
 PLAIN = """\
 builtin.module {

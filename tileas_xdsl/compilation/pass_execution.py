@@ -7,12 +7,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
+from tileas_xdsl.compilation.levels import mark_done, unmarked_level
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.locations import locate_lost
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import installed_universe
-from tileas_xdsl.levels import mark_done, unmarked_level
 
 
 def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> None:

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import i32
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from kernels import make
+from tileas_xdsl.compilation.reproducers import FOLDER_VARIABLE
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import BrokenPassError
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-from tileas_xdsl.reproducers import FOLDER_VARIABLE
 from tileas_xdsl.tools.tileas_opt import main
 from tileas_xdsl.transforms.extension import added_patterns
 
@@ -68,7 +68,10 @@ def test_the_file_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert {path.name for path in folder.iterdir()} == {"add.mlir", "again.mlir"}
 
 
-def test_invalid_ir_is_replayed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_ir_is_replayed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEAS_VERIFY_EACH", "1")
     with added_patterns(BROKEN, Invalidate):
         with pytest.raises(BrokenPassError):
             compile(ADD)

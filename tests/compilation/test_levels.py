@@ -8,10 +8,10 @@ import pytest
 
 from benchmarks.freeze import SOURCE_LINES
 from kernels import make
+from tileas_xdsl.compilation.levels import LAST_PASS, Level, level_of, remaining
+from tileas_xdsl.compilation.pass_execution import apply_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.levels import LAST_PASS, Level, level_of, remaining
-from tileas_xdsl.pass_execution import apply_pass
 from tileas_xdsl.pipelines import PIPELINES
 
 TO_THREADS = "convert-tileas-to-cute-nvgpu"
