@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from xdsl.dialects import gpu, memref
+from xdsl.dialects import gpu, memref, tensor
 from xdsl.dialects.arith import ConstantOp, ExtSIOp
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import CallableOpInterface
 from xdsl.traits import is_side_effect_free as is_declared_free
@@ -49,6 +49,26 @@ def constant_integer(value: SSAValue) -> int | None:
     if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value.value.data
     return None
+
+
+def uniform_constant(value: SSAValue) -> FloatAttr | IntegerAttr | None:
+    """Return the constant that a scalar is, or that all elements of a tile are; else None.
+
+    Of `arith.constant dense<1.0>` and of `tensor.splat` of the constant 1.0 alike, it is 1.0.
+    """
+    op = value.owner
+    if isinstance(op, tensor.SplatOp):
+        return uniform_constant(op.input)
+    literal = op.value if isinstance(op, ConstantOp) else None
+    if isinstance(literal, DenseIntOrFPElementsAttr):
+        literal = next(iter(literal.iter_attrs())) if literal.is_splat() else None
+    return literal if isinstance(literal, FloatAttr | IntegerAttr) else None
+
+
+def uniform_integer(value: SSAValue) -> int | None:
+    """Return the integer that a scalar is, or that all elements of a tile are; else None."""
+    constant = uniform_constant(value)
+    return constant.value.data if isinstance(constant, IntegerAttr) else None
 
 
 def values_within(root: Operation) -> Iterator[SSAValue]:

@@ -22,7 +22,6 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     ModuleOp,
     TensorType,
     UnitAttr,
@@ -32,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.ir_queries import enclosing, uniform_constant
 from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
@@ -249,7 +248,5 @@ def _is_factor(value: SSAValue) -> bool:
 
 
 def _is_zero(op: arith.ConstantOp) -> bool:
-    value = op.value
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
-        return False
-    return value.get_values()[0] == 0
+    constant = uniform_constant(op.result)
+    return constant is not None and constant.value.data == 0

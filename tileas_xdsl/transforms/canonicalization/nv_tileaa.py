@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute.shapes import BroadcastOp, ExpandDimsOp, SplatOp, ViewOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import LoadOp, StoreOp
@@ -53,15 +50,8 @@ class ReshapedSplat(RewritePattern):
 
 def _decided(mask: SSAValue | None) -> bool | None:
     """What a mask says of all elements, None if that is not known."""
-    maker = None if mask is None else mask.owner
-    if not isinstance(maker, arith.ConstantOp):
-        return None
-    value: Any = maker.value
-    if isinstance(maker.value, IntegerAttr):
-        return value.value.data != 0
-    if isinstance(maker.value, DenseIntOrFPElementsAttr) and value.is_splat():
-        return bool(value.get_values()[0])
-    return None
+    number = None if mask is None else uniform_integer(mask)
+    return None if number is None else number != 0
 
 
 class DecidedLoad(RewritePattern):

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_integer
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 
@@ -124,13 +124,8 @@ def _number(value: SSAValue) -> Expression:
 
 
 def _splat(op: arith.ConstantOp, element: Attribute | None) -> Expression | None:
-    value = op.value
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
-        return None
-    first = value.get_attrs()[0]
-    if not isinstance(first, IntegerAttr):
-        return None
-    return Expression("constant", element, constant=first.value.data)
+    number = uniform_integer(op.result)
+    return None if number is None else Expression("constant", element, constant=number)
 
 
 def matrix_element(tile: SSAValue) -> Expression | None:

@@ -18,15 +18,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.compute.shapes import SplatOp
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as memory
@@ -218,13 +218,7 @@ def load(op: memory.LoadOp, insert: Insert) -> Sequence[SSAValue]:
 def _repeated(value: SSAValue) -> Attribute | None:
     """Return the constant that a tile is a splat of, else None."""
     owner = value.owner
-    if isinstance(owner, SplatOp | tensor.SplatOp):
-        return _repeated(owner.operands[0])
-    if not isinstance(owner, arith.ConstantOp):
-        return None
-    if not isinstance(literal := owner.value, DenseIntOrFPElementsAttr):
-        return literal
-    return next(iter(literal.iter_attrs())) if literal.is_splat() else None
+    return _repeated(owner.source) if isinstance(owner, SplatOp) else uniform_constant(value)
 
 
 def store(op: memory.StoreOp, insert: Insert) -> Sequence[SSAValue]:

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
-from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.ir_queries import is_side_effect_free, uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
@@ -144,7 +144,7 @@ def _multiplied(runs: ColumnRuns, op: arith.MuliOp) -> Run | None:
     if a.step == b.step == 0:
         return Run(0, divisor)
     for run, factor in ((a, op.rhs), (b, op.lhs)):
-        if (number := _number(factor)) is not None:
+        if (number := uniform_integer(factor)) is not None:
             return Run(run.step * number, divisor)
     return None
 
@@ -212,25 +212,9 @@ def _quotient(runs: ColumnRuns, op: Any) -> Run | None:
 
 
 def _constant(runs: ColumnRuns, op: arith.ConstantOp) -> Run | None:
-    if (number := _number(op.result)) is None:
+    if (number := uniform_integer(op.result)) is None:
         return UNIFORM if _is_number(op.result) else None
     return Run(0, number & -number if number else ANY)
-
-
-def _number(value: SSAValue) -> int | None:
-    """The number that a value is, or all elements of a tile are."""
-    owner = value.owner
-    if isinstance(owner, tensor.SplatOp):
-        return _number(owner.input)
-    if not isinstance(owner, arith.ConstantOp):
-        return None
-    constant = owner.value
-    if isinstance(constant, IntegerAttr):
-        return constant.value.data
-    if isinstance(constant, DenseIntOrFPElementsAttr) and constant.is_splat():
-        numbers: Any = constant.get_values()
-        return int(numbers[0]) if isinstance(numbers[0], int) else None
-    return None
 
 
 def _assumed(runs: ColumnRuns, op: AssumeOp) -> Run | None:

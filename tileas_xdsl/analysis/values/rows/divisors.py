@@ -18,12 +18,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -106,10 +105,7 @@ def _of_operation(op: Operation, divisor: Divisor) -> int:
 
 
 def _constant(op: arith.ConstantOp, _: Divisor) -> int:
-    if isinstance(op.value, DenseIntOrFPElementsAttr) and op.value.is_splat():
-        numbers: Any = op.value.get_values()
-        return promised_divisor(int(numbers[0]))
-    number = constant_integer(op.result)
+    number = uniform_integer(op.result)
     return 1 if number is None else promised_divisor(number)
 
 

@@ -19,9 +19,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -65,25 +66,9 @@ def _is_unknown_or_changing(step: int | None) -> bool:
 
 def _product(op: arith.MuliOp, steps: list[int | None]) -> int | None:
     for factor, step in ((op.lhs, steps[1]), (op.rhs, steps[0])):
-        multiplier = _uniform_constant(factor)
+        multiplier = uniform_integer(factor)
         if multiplier is not None and step is not None:
             return multiplier * step
-    return None
-
-
-def _uniform_constant(value: SSAValue) -> int | None:
-    """Return the constant that a value is, or that all elements of a tile are, if it is one."""
-    owner = value.owner
-    if isinstance(owner, tensor.SplatOp):
-        return _uniform_constant(owner.input)
-    if not isinstance(owner, arith.ConstantOp):
-        return None
-    constant = owner.value
-    if isinstance(constant, IntegerAttr):
-        return constant.value.data
-    if isinstance(constant, DenseIntOrFPElementsAttr) and constant.is_splat():
-        numbers: Any = constant.get_values()
-        return int(numbers[0])
     return None
 
 

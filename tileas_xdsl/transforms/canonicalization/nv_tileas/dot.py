@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 
 
@@ -56,7 +56,5 @@ def _guarded(op: DotOp, index: int, select: arith.SelectOp) -> scf.IfOp:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    op = value.owner
-    if not isinstance(op, arith.ConstantOp) or not isinstance(op.value, DenseIntOrFPElementsAttr):
-        return False
-    return op.value.is_splat() and op.value.get_values()[0] == 0
+    constant = uniform_constant(value)
+    return constant is not None and constant.value.data == 0

@@ -7,10 +7,7 @@ from typing import Any, cast
 
 from xdsl.dialects import arith, gpu, math, memref
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    FloatAttr,
     IndexType,
-    IntegerAttr,
     TensorType,
     VectorType,
 )
@@ -20,7 +17,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
@@ -43,15 +40,10 @@ def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
     type_ = op.result.type
     if not isa(type_, TensorType[Attribute]):
         return [Scalar(e.insert(arith.ConstantOp(op.value)).result)]
-    value = op.value
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
+    constant = uniform_constant(op.result)
+    if constant is None:
         raise op_error(op, "a constant tile has one value in all of its elements")
-    number: Any = value.get_values()[0]
-    element: Any = type_.element_type
-    attribute = (
-        FloatAttr(number, element) if isinstance(number, float) else IntegerAttr(number, element)
-    )
-    return [Splat(tuple(type_.get_shape()), element, attribute)]
+    return [Splat(tuple(type_.get_shape()), type_.element_type, constant)]
 
 
 def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:

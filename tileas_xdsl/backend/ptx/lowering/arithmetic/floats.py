@@ -16,13 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, FloatMode, float_mode
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 
@@ -143,12 +143,8 @@ def _divide(op: arith.DivfOp, low: Lowering) -> None:
 
 def _is_one(value: SSAValue) -> bool:
     """Whether a value is the constant 1, in every element."""
-    if not isinstance(value.owner, arith.ConstantOp):
-        return False
-    constant = value.owner.value
-    if isinstance(constant, DenseIntOrFPElementsAttr):
-        return constant.is_splat() and constant.get_values()[0] == 1
-    return isinstance(constant, FloatAttr) and constant.value.data == 1
+    constant = uniform_constant(value)
+    return constant is not None and constant.value.data == 1
 
 
 def _negate(op: arith.NegfOp, low: Lowering) -> None:

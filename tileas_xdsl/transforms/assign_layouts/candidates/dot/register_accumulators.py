@@ -20,13 +20,14 @@ from collections.abc import Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import AnyFloat, TensorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES, payload_results, placed_tile
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
+from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
@@ -148,11 +149,8 @@ def _is_handed_on(op: Operation, index: int) -> bool:
 
 def _is_zero(op: Operation) -> bool:
     """Whether a constant is of zeros, of which -0.0 is none."""
-    value = op.value if isinstance(op, arith.ConstantOp) else None
-    if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
-        return False
-    (number,) = set(value.get_values())
-    return number == 0 and not str(number).startswith("-")
+    constant = uniform_constant(op.results[0]) if isinstance(op, arith.ConstantOp) else None
+    return constant is not None and str(constant.value.data) in ("0", "0.0")
 
 
 def _are_accumulators_only(op: scf.ForOp, position: int) -> bool:
