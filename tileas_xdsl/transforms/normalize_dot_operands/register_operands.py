@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FloatTF32Type, TensorType, bf16, f16
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
@@ -79,20 +80,22 @@ def in_whole_rows(rows: int, groups: int) -> bool:
 def is_computed_fragment(op: DotOp, tile: SSAValue) -> bool:
     """Whether wgmma may have a tile as A in registers, where threads compute it.
 
-    It is computed elementwise from an accumulator or a tile of a stage, or from parts of one side
-    by side: two weights of 4 bits of each byte.  What threads load from
-    global memory is not: in fragments they would access four bytes at once.
+    It is computed elementwise from an accumulator or a tile of a stage, in branches and loops too
+    (attention that masks some blocks), or from parts of one side by side: two weights of 4 bits of
+    each byte.  What threads load from global memory is not: in fragments they would access four
+    bytes at once.
     """
     if mma_instruction(op.atom) != "wgmma" or element_of(tile.type) not in REGISTER_ELEMENTS:
         return False
     pending, seen = [tile], {tile}
     while pending:
-        made = pending.pop().owner
+        value = pending.pop()
+        made = value.owner
         if isinstance(made, DotOp) and mma_instruction(made.atom) == "wgmma":
             return True
         if isinstance(made, ConvertLayoutOp) and is_of_stage(made.source):
             return True
-        new = [value for value in _element_wise_sources(made) if value not in seen]
+        new = [source for source in _element_wise_sources(value) if source not in seen]
         seen.update(new)
         pending += new
     return False
@@ -105,8 +108,11 @@ def is_of_stage(tile: SSAValue) -> bool:
     return isinstance(tile.owner, TiledLoadOp) and isinstance(tile.owner.atom.data, TmaAtom)
 
 
-def _element_wise_sources(op: Operation | Block) -> Sequence[SSAValue]:
-    """Return the operands of which each element goes into at most one element of a tile."""
+def _element_wise_sources(value: SSAValue) -> Sequence[SSAValue]:
+    """Return the tiles of which each element goes into at most one element of a tile."""
+    op = value.owner
+    if (carried := inflows(value)) is not None:
+        return carried
     if isinstance(op, GenerateOp | ViewOp):
         return [one.source for one in taken_elements(op) or () if one.is_injective]
     if isinstance(op, Operation) and layout_role(op) is LayoutRole.ELEMENTWISE:

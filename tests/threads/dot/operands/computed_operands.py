@@ -45,6 +45,21 @@ def transposed_b(a, w, c, tm: Size, tn: Size, tk: Size):
 
 
 @ct.kernel
+def masked_in_a_branch(a, b, c, t: Size):
+    """C = M B with the blocks M of A A^T, of the last one without what is above the diagonal."""
+    count = ct.num_tiles(a, axis=0, shape=(t, t))
+    below = ct.arange(t, dtype=ct.int32)[:, None] >= ct.arange(t, dtype=ct.int32)[None, :]
+    acc = ct.zeros((t, t), ct.float32)
+    for k in range(count):
+        x = ct.load(a, (k, 0), (t, t))
+        y = ct.mma(x, ct.transpose(x), ct.zeros((t, t), ct.float32))
+        if k == count - 1:
+            y = ct.where(below, y, 0.0)
+        acc = ct.mma(y.astype(a.dtype), ct.load(b, (k, 0), (t, t)), acc)
+    ct.store(c, (0, 0), acc)
+
+
+@ct.kernel
 def scaled_gram(a, scales, c, t: Size):
     """C = (D A A^T)^2 by blocks of rows; the diagonal D is loaded as a row, read as a column."""
     for k in range(ct.num_tiles(a, axis=0, shape=(t, t))):

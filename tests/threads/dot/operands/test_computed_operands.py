@@ -113,6 +113,15 @@ def test_operands_computed_of_stages_stay_in_registers(*, is_b: bool) -> None:
     np.testing.assert_allclose(tile_by_tile, expected, rtol=1e-3, atol=0.5)
 
 
+def test_accumulators_that_a_branch_masks_stay_in_registers() -> None:
+    a, b = halves(128, 64) / 4, halves(128, 64)
+    blocks = [exact(x) @ exact(x).T for x in np.split(a, 2)]
+    expected = blocks[0] @ exact(b[:64]) + np.tril(blocks[1]) @ exact(b[64:])
+    check(kernels.masked_in_a_branch, (a, b), (64,), expected, "sm_90a")
+    compiled = tileas.compile(kernels.masked_in_a_branch, a, b, singles(64, 64), 64)
+    assert "stmatrix" not in compiled.ptx
+
+
 def test_a_row_in_a_stage_is_read_as_a_column() -> None:
     a, scales = halves(128, 64), halves(1, 128) / 8
     blocks = [
