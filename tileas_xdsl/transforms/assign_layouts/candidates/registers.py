@@ -64,7 +64,6 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
     fits_accumulators,
-    is_accumulator,
     operand_layout,
 )
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
@@ -82,6 +81,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
 from tileas_xdsl.transforms.assign_layouts.candidates.dot.wgmma_fragments import (
     fragments,
     has_accumulators,
+    is_of_warpgroups,
     reads_fragment,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import (
@@ -170,7 +170,7 @@ def _makes_tile(a: Assignment, op: Operation) -> bool:
     if isinstance(op, ExpandDimsOp):
         return is_column_of_rows(a, op)
     if isinstance(op, ExtractSliceOp):
-        return _is_of_warpgroups(a, op)
+        return is_of_warpgroups(a, op)
     if isinstance(op, GenerateOp):
         permutation = permuted(op.result)
         return permutation is not None and has_accumulators(a, permutation.source)
@@ -283,20 +283,11 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
             return accumulator_layout(rows, columns, agent.groups)
-        if isinstance(op, ExtractSliceOp) and _is_of_warpgroups(a, op):
+        if isinstance(op, ExtractSliceOp) and is_of_warpgroups(a, op):
             whole = placed_tile(op.source.type)
             if whole is not None and whole.get_shape()[0] == rows:
                 return accumulator_layout(rows, columns, agent.groups)
     return None
-
-
-def _is_of_warpgroups(a: Assignment, part: ExtractSliceOp) -> bool:
-    """Whether a part is cut out of accumulators of wgmma, not of mma.sync."""
-    choice, whole = a.choice(part.source), placed_tile(part.source.type)
-    if choice is None or whole is None or not isinstance(choice.layout, Layout):
-        return False
-    shape, threads = tuple(whole.get_shape()), a.agent(part).threads
-    return is_accumulator(RegisterLayout(choice.layout, shape, threads))
 
 
 def _tensor_loads(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
