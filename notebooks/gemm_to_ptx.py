@@ -388,7 +388,7 @@ def _(mo, table_of):
 def _(mo):
     mo.md(r"""
     Two passes clean up: `hoist-loop-invariants` moves out of the loop what does not change in it, as
-    far as registers are left, and `cse` of xDSL merges what is computed twice. Lines of each loop:
+    far as registers are left, and `tileas-cse` merges what is computed twice. Lines of each loop:
     """)
     return
 
@@ -400,7 +400,7 @@ def _(kernel, loop_around, table_of):
         text = kernel.ir(name)
         return [loop_around(text, what).count("\n") - 1 for what in ("tma_load", "mma.SM90")]
 
-    passes = ("convert-tileas-to-cute-nvgpu", "hoist-loop-invariants", "cse")
+    passes = ("convert-tileas-to-cute-nvgpu", "hoist-loop-invariants", "tileas-cse")
     lines_by_pass = {name: lines_of(name) for name in passes}
     table_of(
         ["after", "the producer's loop", "a consumer's loop"],

@@ -1,7 +1,7 @@
 """Compile a kernel: from text, a file or a module to PTX, with the IR of every stage at hand.
 
     k = tileas.compile(text, target="sm_90a")
-    k.ptx; k.ir("cse"); k.simulate(a, b, c, grid=(4, 4))
+    k.ptx; k.ir("tileas-cse"); k.simulate(a, b, c, grid=(4, 4))
 
 A kernel of cuTile is compiled for arguments, or for a signature:
 
@@ -38,6 +38,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.dialects.tl.base import ANY_ROWS
@@ -145,7 +146,7 @@ def compile_kernels(
 
 def kernel_names(module: ModuleOp) -> Sequence[str]:
     """Return the names of the kernels of a module on any level; raises `OpError` without one."""
-    entries = [op for op in module.walk() if op.name == "cuda_tile.entry"]
+    entries = [op for op in operations_in(module) if op.name == "cuda_tile.entry"]
     found = [op.properties["sym_name"] for op in entries or kernels_in(module)]
     names = [name.data for name in found if isinstance(name, StringAttr)]
     if not names:

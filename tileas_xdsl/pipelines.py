@@ -79,7 +79,7 @@ _TO_THREADS = (
     "expand-math",
     "hoist-loop-invariants",
     "scalarize-vectors",
-    "cse",
+    "tileas-cse",
     "separate-constant-offsets",
     "convert-cute-nvgpu-to-ptx",
 )
@@ -90,12 +90,12 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _FROM_TILEAA = (
     *("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-plan-cta"),
-    *("tileas-normalize-dot-operands", "cse", "tileas-compact-loops"),
+    *("tileas-normalize-dot-operands", "tileas-cse", "tileas-compact-loops"),
     "tileas-chunk-tiles",
 )
 """Tiles of pointers and arrays become tiles that layouts can be chosen for.
 
-`cse` there leaves one copy in shared memory of what several products read.
+`tileas-cse` there leaves one copy in shared memory of what several products read.
 """
 
 _CUDATILE = _plain("tileas-attach-target", "convert-cudatile-to-tileaa", *_FROM_TILEAA)

@@ -37,7 +37,7 @@ DIALECTS = (
 
 PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     "backend.ptx": ("convert-cute-nvgpu-to-ptx",),
-    "transforms": ("tileas-canonicalize",),
+    "transforms": ("tileas-canonicalize", "tileas-cse"),
     "transforms.arithmetic": (
         "expand-division",
         "expand-math",

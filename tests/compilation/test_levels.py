@@ -33,7 +33,7 @@ def unmarked(text: str) -> str:
         (None, Level.TILES),
         ("tileas-slicing", Level.TILES),
         (TO_THREADS, Level.THREADS),
-        ("cse", Level.THREADS),
+        ("tileas-cse", Level.THREADS),
         (TO_PTX, Level.PTX),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_mark_counts_only_on_its_own_level() -> None:
 
 def test_passes_that_clean_up_on_another_level_are_no_stage() -> None:
     module = vector_add().module_after("tileas-slicing")
-    cse = next(one for one in vector_add().passes if one.name == "cse")
+    cse = next(one for one in vector_add().passes if one.name == "tileas-cse")
     apply_pass(cse, vector_add().ctx, module)
     assert str(module.attributes[LAST_PASS]) == '"tileas-slicing"'
 
@@ -88,10 +88,10 @@ def test_edited_ir_of_three_levels_runs_on_the_emulator() -> None:
 
 
 def test_the_stages_are_made_once() -> None:
-    first = vector_add().ir("cse")
-    assert vector_add().ir("cse") is first
-    with pytest.raises(KeyError, match="no pass 'csee' ran; did you mean cse"):
-        vector_add().ir("csee")
+    first = vector_add().ir("tileas-cse")
+    assert vector_add().ir("tileas-cse") is first
+    with pytest.raises(KeyError, match="no pass 'tileas-csee' ran; did you mean tileas-cse"):
+        vector_add().ir("tileas-csee")
 
 
 def test_a_kernel_is_one_line() -> None:

@@ -26,7 +26,7 @@ LOWERING = tuple(
         "convert-tileas-to-cute-nvgpu",
         "hoist-loop-invariants",
         "scalarize-vectors",
-        "cse",
+        "tileas-cse",
         "convert-cute-nvgpu-to-ptx",
     )
 )

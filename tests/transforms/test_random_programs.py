@@ -31,10 +31,10 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractS
 
 PASSES: Sequence[str] = (
     "canonicalize",
-    "cse",
     "licm",
     "tileas-assign-load-store-layouts",
     "tileas-canonicalize",
+    "tileas-cse",
     "tileas-layout",
     "tileas-materialize-convert-layout",
     "tileas-remove-buffer-alias",

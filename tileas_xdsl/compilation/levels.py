@@ -22,6 +22,7 @@ from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.verification.snapshot import LAST_PASS
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.target_attribute import TARGET
 from tileas_xdsl.pipelines import PIPELINES, Pipeline
 from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
@@ -86,7 +87,7 @@ def level_of(ops: Iterable[Operation]) -> Level:
     `ops` are those of the module, or a kernel alone.
     """
     found = Level.TILES
-    for op in (inner for top in ops for inner in top.walk()):
+    for op in (inner for top in ops for inner in operations_in(top)):
         dialect = op.name.partition(".")[0]
         if dialect == "cuda_tile":
             return Level.TILE_IR

@@ -1,17 +1,27 @@
 """Run rewrite patterns so that locations are kept and patterns that never settle are named.
 
 xDSL's walker drops the locations of what it replaces, has no limit on rewrites, and removes dead
-code unless told otherwise.
+code unless told otherwise.  It also offers every operation to every pattern.  Most patterns match
+one class: those that `op_type_rewrite_pattern` decorates, and those that say so,
+
+    class ExpandFunction(RewritePattern):
+        root_kinds = (math.ExpOp, math.LogOp)
+
+and an operation that no pattern of a set can match is passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from types import UnionType
+from typing import Any, get_args
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
@@ -22,6 +32,7 @@ from xdsl.pattern_rewriter import (
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import locate_arguments, location_of, name_of
+from tileas_xdsl.diagnostics.walking import operations_in
 
 _REWRITES_PER_OP = 64
 _SMALLEST_LIMIT = 4096
@@ -52,11 +63,11 @@ def apply_patterns(
     if fold and ctx is None:
         raise ValueError("apply_patterns: fold=True needs a ctx to make constants with")
     if max_rewrites is None:
-        max_rewrites = max(_SMALLEST_LIMIT, _REWRITES_PER_OP * sum(1 for _ in root.walk()))
+        max_rewrites = max(_SMALLEST_LIMIT, _REWRITES_PER_OP * len(operations_in(root)))
     applier = _LocatingApplier(
         list(patterns), ctx, folding_enabled=fold, dce_enabled=dce, max_rewrites=max_rewrites
     )
-    walker = PatternRewriteWalker(
+    walker = _Walker(
         applier,
         walk_regions_first=walk_regions_first,
         apply_recursively=apply_recursively,
@@ -95,9 +106,29 @@ class _LocatingApplier(GreedyRewritePatternApplier):
     _witnesses: list[str] = field(default_factory=list[str], init=False)
     _location: LocationAttr = field(default=UNKNOWN_LOC, init=False)
     _stamped: set[Operation] = field(default_factory=set[Operation], init=False)
+    _by_kind: dict[type[Operation], list[RewritePattern]] = field(
+        default_factory=dict[type[Operation], list[RewritePattern]], init=False
+    )
+
+    def __post_init__(self) -> None:
+        self.all_patterns = self.rewrite_patterns
+
+    def may_change(self, op: Operation) -> bool:
+        """Whether a pattern can match an operation, or it folds, or nothing reads its results."""
+        if self.folding_enabled or self._of_kind(type(op)):
+            return True
+        return self.dce_enabled and not any(result.first_use for result in op.results)
+
+    def _of_kind(self, kind: type[Operation]) -> list[RewritePattern]:
+        """The patterns that can match operations of a class, in order."""
+        if (found := self._by_kind.get(kind)) is None:
+            found = [one for one in self.all_patterns if issubclass(kind, root_kinds(one))]
+            self._by_kind[kind] = found
+        return found
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         self._location = op.location
+        self.rewrite_patterns = self._of_kind(type(op))
         try:
             if self._rewrites >= self.max_rewrites:
                 self._witness(op, rewriter)
@@ -128,7 +159,7 @@ class _LocatingApplier(GreedyRewritePatternApplier):
         """A new operation without a location gets the one of the matched operation."""
         if self._location is UNKNOWN_LOC:
             return
-        for new in op.walk() if op.regions else (op,):
+        for new in operations_in(op) if op.regions else (op,):
             if new.location is UNKNOWN_LOC:
                 new.location = self._location
                 self._stamped.add(new)
@@ -151,6 +182,38 @@ class _LocatingApplier(GreedyRewritePatternApplier):
 
     def _is_new(self, op: Operation) -> bool:
         return op.location is UNKNOWN_LOC or op in self._stamped
+
+
+class _Walker(PatternRewriteWalker):
+    """Visits the operations that may change."""
+
+    def _populate_worklist(self, op: Operation | Region | Block) -> None:
+        assert isinstance(self.pattern, _LocatingApplier)
+        may_change, push = self.pattern.may_change, self._worklist.push
+        for inner in self._on_stack(op):
+            if may_change(inner):
+                push(inner)
+
+    def _on_stack(self, op: Operation | Region | Block) -> Iterable[Operation]:
+        """Operations in the order of a stack: the last one is visited first."""
+        if self.walk_reverse or self.walk_regions_first:
+            return op.walk(reverse=not self.walk_reverse, region_first=not self.walk_regions_first)
+        return reversed(operations_in(op))
+
+
+def root_kinds(pattern: RewritePattern) -> tuple[type[Operation], ...]:
+    """Return the classes that a pattern can match: those it says, or that its method is for."""
+    declared = getattr(pattern, "root_kinds", None)
+    return _decorated(type(pattern)) if declared is None else declared
+
+
+@cache
+def _decorated(pattern: type[RewritePattern]) -> tuple[type[Operation], ...]:
+    """Return the classes that `op_type_rewrite_pattern` keeps for the method of a pattern."""
+    expected: Any = inspect.getclosurevars(pattern.match_and_rewrite).nonlocals.get("expected_type")
+    if expected is None:
+        return (Operation,)
+    return get_args(expected) if isinstance(expected, UnionType) else (expected,)
 
 
 def _acting(pattern: RewritePattern, op: Operation, rewriter: PatternRewriter) -> str | None:

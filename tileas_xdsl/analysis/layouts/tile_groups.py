@@ -22,12 +22,14 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
@@ -51,6 +53,19 @@ FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
 """Operations that can be cloned for each class that uses their tile."""
 
 BUFFERS = (Space.SMEM, Space.TMEM)
+
+_FREE = Kinds(*FREE_TILES)
+_VIEWS = Kinds(TiledViewType, MemRefType)
+_PLACED = Kinds(AsyncTokenType, TensorType, *_VIEWS.classes)
+"""Types of values that a group may contain."""
+
+_BY_FORM = Kinds(
+    *(StageOp, DotOp, AsyncDotOp, BlockScaledMmaOp, WaitOp, FutureWaitOp, InsertSliceOp, ViewOp),
+    PragmaOp,
+)
+"""Operations that join some of their tiles; others join those of equal coordinates."""
+
+_BY_COORDINATES = Kinds(ReduceOp, GenerateOp, PointedAtomicOp, LoadBase, StoreBase)
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class TileGroups:
         self.parts: dict[SSAValue, ExtractSliceOp | ViewOp] = {}
         """Slices, transposes, scales and renamed rows, by the operation that cuts them out."""
         joins: list[tuple[Node, Node]] = []
-        for op in root.walk():
+        for op in operations_in(root):
             self._nodes.update(dict.fromkeys(_tiles_with_layouts(op)))
             joins += () if apart(op) else _joins(op)
             if (part := _part(op)) is not None:
@@ -139,6 +154,8 @@ def placed_tile(type_: Attribute) -> Tile | None:
 
 def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
     """The extents of what a group may contain: tiles, and views of memory on the chip."""
+    if not _PLACED[type(type_)]:
+        return None
     if (tile := placed_tile(type_)) is not None:
         return tuple(tile.get_shape())
     is_buffer = is_view(type_) and space_of(type_) in BUFFERS
@@ -147,7 +164,7 @@ def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
 
 def is_view(type_: Attribute) -> bool:
     """Whether values of a type name memory, and are no tiles."""
-    return isinstance(type_, TiledViewType | MemRefType)
+    return _VIEWS[type(type_)]
 
 
 def stage_parts(op: StageOp) -> Sequence[Sequence[StagePart]]:
@@ -165,7 +182,7 @@ def payload_results(op: StageOp) -> Sequence[SSAValue]:
 def _tiles_with_layouts(op: Operation) -> Iterator[SSAValue]:
     """Yield the tiles that an operation defines and that need a layout."""
     arguments = (a for region in op.regions for block in region.blocks for a in block.args)
-    results = () if isinstance(op, FREE_TILES) else op.results
+    results = () if _FREE[type(op)] else op.results
     return (v for v in (*results, *arguments) if placed_shape(v.type) is not None)
 
 
@@ -187,6 +204,10 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
     """Yield the pairs of nodes that an operation joins."""
     for value in _tiles_with_layouts(op):
         yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
+    if not _BY_FORM[type(op)]:
+        for tiles in _tiles_of_equal_coordinates(op):
+            yield from _pairs(tiles)
+        return
     match op:
         case StageOp():
             yield from _of_stage(op)
@@ -201,12 +222,14 @@ def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
         case PragmaOp(body=Region() as body):
             yield from _of_body(op.results, body.block)
         case _:
-            for tiles in _tiles_of_equal_coordinates(op):
-                yield from _pairs(tiles)
+            pass
 
 
 def _tiles_of_equal_coordinates(op: Operation) -> Sequence[Sequence[SSAValue]]:
     """Return the tiles whose elements at equal coordinates an operation combines."""
+    if not _BY_COORDINATES[type(op)]:
+        is_elementwise = layout_role(op) is LayoutRole.ELEMENTWISE
+        return ([*op.operands, *op.results],) if is_elementwise else ()
     if isinstance(op, ReduceOp):
         return (op.sources, op.outputs)
     if isinstance(op, GenerateOp):
@@ -225,7 +248,7 @@ def _pairs(values: Sequence[SSAValue]) -> Iterator[tuple[Node, Node]]:
 
 
 def _is_grouped(value: SSAValue) -> bool:
-    return placed_shape(value.type) is not None and not isinstance(value.owner, FREE_TILES)
+    return placed_shape(value.type) is not None and not _FREE[type(value.owner)]
 
 
 def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.analysis.layouts.tile_groups import placed_tile
 from tileas_xdsl.analysis.values.loop_carried_values import carried_in
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, MatrixProduct
@@ -108,10 +109,10 @@ def tmem_accumulators(kernel: func.FuncOp) -> TmemAccumulators:
 
     Requires tiles with assigned layouts.
     """
-    if not any(map(is_tensor_product, kernel.walk())):
+    if not any(map(is_tensor_product, operations_in(kernel))):
         return TmemAccumulators()
     groups = _Groups()
-    for op in kernel.walk():
+    for op in operations_in(kernel):
         groups.note(op)
     for carried in carried_in(kernel):
         for one in (*carried.heads, *(feed.value for feed in carried.feeds)):

@@ -20,6 +20,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
     by_head,
     carried_by,
 )
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -56,7 +57,10 @@ def merges_in(root: Operation) -> Sequence[Carried]:
     What the body of a pipeline operation gives is no alias: it leaves the stage by value.
     """
     return [
-        merge for op in root.walk() for merge in _merges_by(op) if any(map(is_buffer, merge.heads))
+        merge
+        for op in operations_in(root)
+        for merge in _merges_by(op)
+        if any(map(is_buffer, merge.heads))
     ]
 
 

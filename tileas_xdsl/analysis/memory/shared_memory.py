@@ -19,6 +19,7 @@ from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -45,7 +46,7 @@ _MAKERS = (AllocTensorOp, ConvertLayoutOp, TiledLoadBase)
 
 def allocated_tiles(root: Operation) -> Iterator[tuple[Operation, Attribute]]:
     """Yield each operation that allocates a tile in shared memory, with the type of that tile."""
-    for op in root.walk():
+    for op in operations_in(root):
         if isinstance(op, _MAKERS) and space_of(op.results[0].type) is Space.SMEM:
             if not _is_of_stage(op):
                 yield op, op.results[0].type
@@ -83,7 +84,7 @@ def reuses_stage_memory(op: Operation) -> bool:
     if op.parent is None or not is_staging(op):
         return False
     before = itertools.takewhile(lambda one: one is not op, op.parent.ops)
-    return any(isinstance(inner, StageOp) for one in before for inner in one.walk())
+    return any(isinstance(inner, StageOp) for one in before for inner in operations_in(one))
 
 
 def _is_of_stage(op: Operation) -> bool:

@@ -22,6 +22,7 @@ from itertools import chain
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp, YieldOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 
@@ -68,7 +69,7 @@ def carried_by(op: Operation) -> Sequence[Carried]:
 
 def carried_in(root: Operation) -> Iterator[Carried]:
     """All values that are carried by operations in `root`, the outer ones first."""
-    return chain.from_iterable(map(carried_by, root.walk()))
+    return chain.from_iterable(map(carried_by, operations_in(root)))
 
 
 def by_head(carried: Sequence[Carried]) -> Mapping[SSAValue, Carried]:

@@ -30,7 +30,7 @@ class ConvertCuteNvgpuToPtx(ModulePass):
     """Lower every kernel of the module; functions that are no kernels are refused.
 
     What a loop does not change should have been moved out of it, and what is computed twice merged
-    (`hoist-loop-invariants`, `cse`): this pass emits operations where they stand.
+    (`hoist-loop-invariants`, `tileas-cse`): this pass emits operations where they stand.
     """
 
     name = "convert-cute-nvgpu-to-ptx"

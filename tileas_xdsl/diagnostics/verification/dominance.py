@@ -20,6 +20,7 @@ from xdsl.traits import IsolatedFromAbove
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.dominator_tree import DominatorTree
+from tileas_xdsl.diagnostics.walking import operations_in
 
 GRAPH_REGION_OPS = frozenset({"builtin.module"})
 """Operations whose single-block regions have no order; unregistered ones are treated so too."""
@@ -41,7 +42,7 @@ class _Dominance:
     """The position of every operation in its block, and the dominator trees on demand."""
 
     _root: Operation
-    _positions: dict[Operation, int]
+    _positions: dict[Operation | Block, int]
     _trees: dict[Region, DominatorTree]
     _unreachable: set[Block]
 
@@ -59,11 +60,16 @@ class _Dominance:
                 self._unreachable.add(block)
 
     def errors(self) -> Iterator[Diagnostic]:
-        for op in self._root.walk():
+        positions = self._positions
+        for op in operations_in(self._root):
             block = op.parent
             if op is self._root or block is None or block in self._unreachable:
                 continue
+            here = positions[op]
             for index, value in enumerate(op.operands):
+                owner = value.owner
+                if owner is block or (owner.parent is block and positions[owner] < here):
+                    continue
                 if (error := self._use_error(op, index, value, block)) is not None:
                     yield error
                     break

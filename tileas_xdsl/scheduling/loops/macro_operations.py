@@ -28,6 +28,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
@@ -162,7 +163,7 @@ def _without_renames(groups: Iterable[list[Operation]]) -> Sequence[list[Operati
 
 def _reads(group: Sequence[Operation], source: Sequence[Operation]) -> bool:
     made = {result for op in source for result in op.results}
-    return any(v in made for op in group for inner in op.walk() for v in inner.operands)
+    return any(v in made for op in group for inner in operations_in(op) for v in inner.operands)
 
 
 class _Anchors:

@@ -37,6 +37,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import TmaDescriptorTiledType
@@ -205,7 +206,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         TENSOR_MAPS: ArrayAttr([attribute_of(recipe) for recipe in plan.recipes]),
         "tileas.smem_map": StringAttr(plan.shared.table()),
     }
-    if any(map(_has_wide_extents, plan.kernel.walk())):
+    if any(map(_has_wide_extents, operations_in(plan.kernel))):
         found["tileas.index_bits"] = IntegerAttr(64, 32)
     if plan.arena_slots:
         found["tileas.arena_slots"] = IntegerAttr(plan.arena_slots, 32)

@@ -20,6 +20,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.analysis.values.cluster_values import runs_uniformly
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -93,7 +94,9 @@ def _load_problem(a: BlockArgument, b: BlockArgument, axis: int) -> str | None:
 
 def _are_filled_by_threads(tile: BlockArgument) -> bool:
     return any(
-        isinstance(op, CopyOp) for stage in _producers_of(tile) for op in stage.regions[0].walk()
+        isinstance(op, CopyOp)
+        for stage in _producers_of(tile)
+        for op in operations_in(stage.regions[0])
     )
 
 

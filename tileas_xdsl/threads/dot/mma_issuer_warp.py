@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
@@ -65,10 +66,10 @@ class Issuer:
 
 def only_multiplies(plan: KernelPlan, op: scf.ForOp) -> bool:
     """Return whether a loop only waits for stages, issues MMAs and releases stages."""
-    products = [inner for inner in op.walk() if is_tensor_product(inner)]
+    products = [inner for inner in operations_in(op) if is_tensor_product(inner)]
     if not products or any(product in plan.waited for product in products):
         return False
-    return all(_is_of_products(plan, inner) for inner in op.body.walk()) and all(
+    return all(_is_of_products(plan, inner) for inner in operations_in(op.body)) and all(
         not any(value.uses) or _is_known_outside(value) for value in op.results
     )
 
@@ -128,9 +129,11 @@ def host_of(agents: Sequence[Agent], issuer: Issuer) -> int:
 
 def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operation] | None:
     """Return the operations needed to issue an agent's MMAs; None where they include others."""
-    loops = [op for op in body.walk() if isinstance(op, scf.ForOp) and only_multiplies(plan, op)]
-    inside = {op for loop in loops for op in loop.walk()}
-    products = [op for op in body.walk() if is_tensor_product(op)]
+    loops = [
+        op for op in operations_in(body) if isinstance(op, scf.ForOp) and only_multiplies(plan, op)
+    ]
+    inside = {op for loop in loops for op in operations_in(loop)}
+    products = [op for op in operations_in(body) if is_tensor_product(op)]
     if not products or any(op not in inside for op in products):
         return None
     slice_ = _Slice(body, {*inside})
@@ -155,7 +158,7 @@ class _Slice:
     def add(self, loop: scf.ForOp) -> None:
         """Add what a loop of MMAs, which is kept whole, reads."""
         self._keep_around(loop)
-        self._need([*loop.operands, *(v for op in loop.body.walk() for v in op.operands)])
+        self._need([*loop.operands, *(v for op in operations_in(loop.body) for v in op.operands)])
 
     def _need(self, values: Sequence[SSAValue]) -> None:
         pending = list(values)

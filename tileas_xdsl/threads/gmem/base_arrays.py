@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
@@ -86,7 +87,7 @@ def _sources(value: SSAValue) -> Sequence[SSAValue]:
     made = owning_op(value)
     if made is None or made.name == "func.func":
         return ()
-    return [operand for op in made.walk() for operand in op.operands]
+    return [operand for op in operations_in(made) for operand in op.operands]
 
 
 def _leads_to_memory(type_: Attribute) -> bool:

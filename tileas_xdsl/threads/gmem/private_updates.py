@@ -26,6 +26,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp as UpdateOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
@@ -176,7 +177,7 @@ def _is_loaded(value: SSAValue) -> bool:
             return True
         if not isinstance(owner, Operation):
             continue
-        read = {value for inner in owner.walk() for value in inner.operands} - seen
+        read = {value for inner in operations_in(owner) for value in inner.operands} - seen
         seen |= read
         todo += read
     return False

@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -250,7 +251,9 @@ class Generation:
         """Emit an operation for the current block."""
         if isinstance(op, arith.CmpiOp) and (flag := self._compared_once(op)) is not None:
             return [flag]
-        used = {value for inner in op.walk() for value in inner.operands if self._is_mine(value)}
+        used = {
+            value for inner in operations_in(op) for value in inner.operands if self._is_mine(value)
+        }
         found = {value: self._value(value) for value in used}
         vectors = [value for value in used if _is_vector(found[value])]
         self.e.values.update({value: Scalar(here) for value, here in found.items()})

@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -131,7 +132,7 @@ class KernelPlan:
     def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, StageReader]) -> int:
         """Return the arrivals on `empty` per stage: one for each reading warp or MMA commit."""
         agents: dict[int, Agent] = {}
-        for op in self.kernel.walk():
+        for op in operations_in(self.kernel):
             is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
             if is_consumer and pipeline in _pipelines(op.operands[0]):
                 agents[_consumer_index(op)] = self.agent_around(op)
@@ -146,7 +147,7 @@ class KernelPlan:
     def arrivals(self, pipeline: CreatePipelineOp) -> int:
         """Return the arrivals on `full` per stage: of TMA's bytes, and of threads that copy."""
         fills = self._fills(pipeline)
-        inner = [op for fill in fills for op in fill.walk()]
+        inner = [op for fill in fills for op in operations_in(fill)]
         by_tma = any(isinstance(op, TmaLoadBase) for op in inner)
         by_threads = any(isinstance(op, CopyOp) for op in inner)
         if self.is_copied_to(pipeline):
@@ -159,13 +160,13 @@ class KernelPlan:
         return bool(fills) and all(map(async_copies, fills))
 
     def _fills(self, pipeline: CreatePipelineOp) -> Sequence[Operation]:
-        fills = [op for op in self.kernel.walk() if isinstance(op, Producer)]
+        fills = [op for op in operations_in(self.kernel) if isinstance(op, Producer)]
         return [op for op in fills if pipeline in _pipelines(op.operands[0])]
 
     @cached_property
     def is_of_pair(self) -> bool:
         """Whether MMAs are of a CTA pair (`cta_group::2`); then all of the kernel are."""
-        products = [op for op in self.kernel.walk() if is_tensor_product(op)]
+        products = [op for op in operations_in(self.kernel) if is_tensor_product(op)]
         pairs = [op for op in products if is_of_two_blocks(op)]
         if pairs and len(pairs) < len(products):
             alone = next(op for op in products if not is_of_two_blocks(op))
@@ -250,7 +251,7 @@ _BY_ONE_THREAD = (
 
 def is_for_one_thread(body: Region) -> bool:
     """Return whether one thread can run a body that only computes addresses and issues loads."""
-    operations = list(body.walk())
+    operations = operations_in(body)
     has_loads = any(isinstance(op, TmaLoadBase) for op in operations)
     return has_loads and all(_is_scalar_or_load(op) for op in operations)
 
@@ -268,4 +269,4 @@ def _is_scalar_or_load(op: Operation) -> bool:
 
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:
     """The TMA loads of a body."""
-    return [op for op in body.walk() if isinstance(op, TmaLoadBase)]
+    return [op for op in operations_in(body) if isinstance(op, TmaLoadBase)]

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, tensor
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -42,14 +43,14 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
 
     Products and agents have budgets of their own, and programs over buffers have no tiles to count.
     """
-    if any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
+    if any(isinstance(op, DotOp | AgentSwitchOp) for op in operations_in(kernel)):
         return 1
     threads = warps * WARP
     tiles = peak_registers(kernel.body, resident_registers)
     if not tiles:
         return 1
     live = tiles // threads + REGISTER_HEADROOM
-    if any(_is_sequence(op) for op in kernel.walk()):
+    if any(_is_sequence(op) for op in operations_in(kernel)):
         live += FUNCTION_HEADROOM
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
@@ -65,7 +66,7 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     threads, registers = warps * WARP, target.registers_per_multiprocessor
     fit = blocks_that_fit(kernel, warps, 0, target)
     live = peak_registers(kernel.body, resident_registers) // threads
-    if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in kernel.walk()):
+    if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in operations_in(kernel)):
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
     expected = min(registers // (threads * (live + EXPECTED_HEADROOM)), most)
@@ -86,7 +87,9 @@ def resident_registers(value: SSAValue) -> int:
     Nor of what is computed for a reduction alone, which takes each element as it is made.
     """
     owner = value.owner
-    if isinstance(owner, GenerateOp) and all(isinstance(op, BROADCAST) for op in owner.body.walk()):
+    if isinstance(owner, GenerateOp) and all(
+        isinstance(op, BROADCAST) for op in operations_in(owner.body)
+    ):
         return 0
     user = value.get_user_of_unique_use()
     if isinstance(user, ReduceOp) and isinstance(owner, Operation) and _is_by_element(owner):

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
@@ -61,7 +62,7 @@ class TileFacts:
     @staticmethod
     def of(kernel: func.FuncOp) -> TileFacts:
         """Collect the facts about a kernel."""
-        operations = list(kernel.walk())
+        operations = operations_in(kernel)
         sizes = [max(bits_of(element_of(op.view.type)) // 8, 1) for op in _accesses(operations)]
         accesses = [*touches(operations)]
         aliases = aliased_arrays(accesses)

@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
     FenceMbarrierInitOp,
@@ -75,7 +76,11 @@ def is_of_stage(load: Operation) -> bool:
 
 def reserve_barriers(e: ThreadBuilder) -> None:
     """Allocate and initialise the barriers of all loads outside of stages, at kernel entry."""
-    loads = [op for op in e.plan.kernel.walk() if isinstance(op, BulkLoad) and not is_of_stage(op)]
+    loads = [
+        op
+        for op in operations_in(e.plan.kernel)
+        if isinstance(op, BulkLoad) and not is_of_stage(op)
+    ]
     if not loads:
         return
     block = Block()
@@ -160,7 +165,7 @@ def parity_of(e: ThreadBuilder, load: Operation) -> SSAValue:
 
 def carried_loads(e: ThreadBuilder, op: Operation) -> Sequence[Operation]:
     """Return the loads inside of control flow that may run again, whose parities it carries."""
-    return [inner for inner in op.walk() if inner in e.barriers and runs_again(inner)]
+    return [inner for inner in operations_in(op) if inner in e.barriers and runs_again(inner)]
 
 
 def parities(e: ThreadBuilder, loads: Sequence[Operation]) -> list[Scalar]:

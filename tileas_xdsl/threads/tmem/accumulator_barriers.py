@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator, TmemAccumulators
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveOp,
     MbarrierWaitOp,
@@ -70,7 +71,7 @@ def column_groups(
 
     Where one copy of each does not fit, accumulators of disjoint lifetimes share columns.
     """
-    beside = {number for op in e.plan.kernel.walk() for number in _split_agents(e, op)}
+    beside = {number for op in operations_in(e.plan.kernel) for number in _split_agents(e, op)}
     wanted = [([one], _wanted_copies(e, one, beside)) for one in accumulators.accumulators]
     if sum(copies * one.shape[1] for (one,), copies in wanted) <= capacity:
         return wanted
@@ -86,7 +87,7 @@ def _by_lifetimes(
 
     Lifetimes are intervals of operations in program order; one that a loop carries spans the loop.
     """
-    order = {op: k for k, op in enumerate(e.plan.kernel.walk())}
+    order = {op: k for k, op in enumerate(operations_in(e.plan.kernel))}
     rings: list[list[TmemAccumulator]] = []
     for one in sorted(accumulators.accumulators, key=lambda each: order[each.opens]):
         free = [

@@ -28,6 +28,7 @@ from tileas_xdsl.analysis.memory.rewritten_operands import waited_products
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import (
     AllocTmemOp,
     BarrierOp,
@@ -64,12 +65,12 @@ from tileas_xdsl.threads.tmem.tmem_scales import columns_of_scales
 
 def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
     """Allocate the columns of all tiles by one warp and publish the address to all threads."""
-    tiles = [op for op in e.plan.kernel.walk() if _is_tile(op)]
+    tiles = [op for op in operations_in(e.plan.kernel) if _is_tile(op)]
     if not accumulators.accumulators and not tiles:
         return
     e.plan.waited = waited_products(accumulators)
     reserve_product_barriers(e, e.plan.waited)
-    scaled = [op for op in e.plan.kernel.walk() if isinstance(op, BlockScaledMmaOp)]
+    scaled = [op for op in operations_in(e.plan.kernel) if isinstance(op, BlockScaledMmaOp)]
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
     of_value: dict[SSAValue, TmemColumns] = {}

@@ -42,6 +42,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
 from tileas_xdsl.analysis.values.quotient_ranges import operand_ranges
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
@@ -460,7 +461,7 @@ class ExpandDivision(ModulePass):
     name = "expand-division"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        blocks = {inner.parent_block() for inner in op.walk() if _is_rounded(inner)}
+        blocks = {inner.parent_block() for inner in operations_in(op) if _is_rounded(inner)}
         ranges = FloatRanges()
         found = [run for block in blocks if block is not None for run in runs_of(block)]
         for run in found:

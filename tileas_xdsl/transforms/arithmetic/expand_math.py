@@ -36,6 +36,8 @@ from tileas_xdsl.transforms.math_functions.expression_builder import (
 class ExpandFunction(RewritePattern):
     """Expand a function to its sequence, unless an approximate instruction is allowed."""
 
+    root_kinds = tuple({*IN_ANY, *IN_F32, *IN_F64, *WHOLE_IN_F32, *WHOLE_IN_F64})
+
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if isinstance(op.results[0].type if op.results else None, TensorType):
             return

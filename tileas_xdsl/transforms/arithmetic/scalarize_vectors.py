@@ -33,11 +33,12 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     VectorType,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.transforms.dead_code_elimination import region_dce
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.threads.registers.vector_values import element_type
@@ -51,19 +52,20 @@ class ScalarizeVectors(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         work = _Scalarizer()
-        for extract in [inner for inner in op.walk() if isinstance(inner, vector.ExtractOp)]:
+        for extract in [
+            inner for inner in operations_in(op) if isinstance(inner, vector.ExtractOp)
+        ]:
             work.replace(extract)
-        if work.is_changed:
-            for region in op.regions:
-                region_dce(region)
-            work.sink()
+        work.erase_unused()
+        work.sink()
 
 
 @dataclass
 class _Scalarizer:
     """Replaces extracts of vectors whose elements can be computed alone."""
 
-    is_changed: bool = False
+    _read: list[SSAValue] = field(default_factory=list[SSAValue])
+    """Vectors whose elements are read no more."""
     _taken: list[SSAValue] = field(default_factory=list[SSAValue])
     """Elements that were computed one by one, and read out of the vector that was made of them."""
     _by_elements: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
@@ -74,9 +76,19 @@ class _Scalarizer:
         if position is None or not self._is_computed_alone(extract.vector, extract):
             return
         element = self._element(extract.vector, position, extract)
+        self._read.append(extract.vector)
         extract.results[0].replace_all_uses_with(element)
         Rewriter.erase_op(extract)
-        self.is_changed = True
+
+    def erase_unused(self) -> None:
+        """Erase vectors that nothing reads, and what only they were made of."""
+        waiting = list(dict.fromkeys(value.owner for value in self._read))
+        while waiting:
+            op = waiting.pop()
+            if isinstance(op, Block) or op.parent is None or not is_trivially_dead(op):
+                continue
+            waiting += dict.fromkeys(value.owner for value in op.operands)
+            Rewriter.erase_op(op)
 
     def sink(self) -> None:
         """Compute elements in front of their readers, once no vector is made of them."""

@@ -88,7 +88,7 @@ class SeparateConstantOffsets(ModulePass):
     """Let accesses of single elements at constant distances share an address.
 
     Of accesses through computed addresses (`cute.inttoptr`) in one block, whose distance fits the
-    instruction.  Expects common subexpressions to be merged (`cse`); idempotent.
+    instruction.  Expects common subexpressions to be merged (`tileas-cse`); idempotent.
     """
 
     name = "separate-constant-offsets"

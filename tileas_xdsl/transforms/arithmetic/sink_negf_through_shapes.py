@@ -27,6 +27,7 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit, note
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileaa.compute.shapes import BroadcastOp, ExpandDimsOp, SplatOp, ViewOp
@@ -103,6 +104,6 @@ class SinkNegfThroughShapes(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_patterns(op, with_added(self.name, [SinkThroughShapes()]))
-        for left in op.walk() if self.explain else ():
+        for left in operations_in(op) if self.explain else ():
             if isinstance(left, arith.NegfOp) and not _shapes_of(left.operand):
                 emit(note(left, message("sink_negf.no_broadcast_expand_dim")))

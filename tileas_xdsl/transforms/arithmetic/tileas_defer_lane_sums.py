@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing, uniform_constant
 from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -54,7 +55,7 @@ class TileasDeferLaneSums(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         done: set[ReduceOp] = set()
-        for reduction in [one for one in op.walk() if isinstance(one, ReduceOp)]:
+        for reduction in [one for one in operations_in(op) if isinstance(one, ReduceOp)]:
             if reduction in done or not _is_row_sum(reduction):
                 continue
             parts = _Parts()

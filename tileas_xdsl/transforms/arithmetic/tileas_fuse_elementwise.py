@@ -10,7 +10,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -29,8 +29,9 @@ from tileas_xdsl.transforms.fuse_elementwise.profitability import (
 class ExtractFromProducer(RewritePattern):
     """Compute an extracted element from the operands of the operation that produces its tile."""
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, tensor.ExtractOp) or not isinstance(op.parent_op(), GenerateOp):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: tensor.ExtractOp, rewriter: PatternRewriter) -> None:
+        if not isinstance(op.parent_op(), GenerateOp):
             return
         maker = op.tensor.owner
         match maker:

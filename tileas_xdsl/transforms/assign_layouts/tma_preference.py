@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import flag_attribute
@@ -30,7 +31,7 @@ MAX_DIMENSIONS = 5
 
 def prefer_tma(root: Operation) -> None:
     """Give TMA atoms to the accesses that have none and that TMA can do."""
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if isinstance(op, TiledLoadBase) and _is_eligible(op, op.loaded_type()):
             if op.mask is None and is_zero(op.padding_value):
                 _set_atom(op, "tma_load")

@@ -40,6 +40,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -98,7 +99,7 @@ def _keeps_elements(op: GenerateOp) -> bool:
 def _large_reads(op: GenerateOp) -> list[tensor.ExtractOp]:
     """The reads of tiles with as many elements as the result."""
     size = prod(op.result.type.get_shape())
-    reads = (inner for inner in op.walk() if isinstance(inner, tensor.ExtractOp))
+    reads = (inner for inner in operations_in(op) if isinstance(inner, tensor.ExtractOp))
     return [read for read in reads if prod(shape_of(read.tensor.type)) >= size]
 
 
@@ -345,7 +346,7 @@ def _generated(
     shifted = arith.AddiOp(column, first)
     of_columns = [
         read
-        for read in body.walk()
+        for read in operations_in(body)
         if isinstance(read, tensor.ExtractOp) and read.tensor in columns
     ]
     unshifted = (shifted, *of_columns)

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, array_type
@@ -274,5 +275,5 @@ def erase_unused(values: Sequence[SSAValue], rewriter: PatternRewriter) -> None:
             continue
         if any(result.uses for result in made.results):
             continue
-        waiting += [*made.operands, *(value for op in made.walk() for value in op.operands)]
+        waiting += [*made.operands, *(value for op in operations_in(made) for value in op.operands)]
         rewriter.erase(made)

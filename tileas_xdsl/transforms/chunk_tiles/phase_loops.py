@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -117,7 +118,7 @@ class _PhaseLoop:
             copy = copies[self.phase.operations.index(op)]
             set_operand(copy, op.token, token)
         tiles = {self.clones[tile]: k for tile, k in self.plan.tiles.items() if tile in self.clones}
-        take_part(list(body.walk()), tiles, self.plan.count, chunk.result)
+        take_part(operations_in(body), tiles, self.plan.count, chunk.result)
         combined = [
             self._combine(body, op, before)
             for op, before in zip(self.phase.reductions, body.args[1:], strict=False)

@@ -33,6 +33,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -143,7 +144,9 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
 def products_in_parts(kernel: func.FuncOp, target: Target) -> Mapping[SSAValue, tuple[int, int]]:
     """Products that the matrix unit only takes in parts: in how many of rows, and of columns."""
     takes = takes_parts(kernel, target)
-    found = {op.results[0]: parts(op, takes) for op in kernel.walk() if isinstance(op, DotOp)}
+    found = {
+        op.results[0]: parts(op, takes) for op in operations_in(kernel) if isinstance(op, DotOp)
+    }
     return {product: counts for product, counts in found.items() if counts != (1, 1)}
 
 
@@ -200,7 +203,7 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     accumulators, and the columns through which they are read, are allocated there too.
     """
     warps = KernelFacts(kernel).spec.num_warps
-    products = [op.results[0] for op in kernel.walk() if isinstance(op, DotOp)]
+    products = [op.results[0] for op in operations_in(kernel) if isinstance(op, DotOp)]
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     held = _registers(threads, target, blocks)
     if products and target.has_tensor_memory:
@@ -222,8 +225,10 @@ def _peak_of_products(kernel: func.FuncOp) -> int:
 
     Behind such a loop sums are computed further and stored element by element: ptxas orders that.
     """
-    loops = [op for op in kernel.walk() if isinstance(op, scf.ForOp)]
-    bodies = [op.body for op in loops if any(isinstance(inner, DotOp) for inner in op.walk())]
+    loops = [op for op in operations_in(kernel) if isinstance(op, scf.ForOp)]
+    bodies = [
+        op.body for op in loops if any(isinstance(inner, DotOp) for inner in operations_in(op))
+    ]
     return max(peak_registers(body, tile_words) for body in bodies or [kernel.body])
 
 
@@ -237,7 +242,7 @@ def _registers_of_consumers(target: Target) -> int:
 def warps_that_fit(kernel: func.FuncOp) -> int:
     """Return the warps of a kernel; more where it multiplies tiles that its threads do not hold."""
     warps = KernelFacts(kernel).spec.num_warps
-    if not any(isinstance(op, DotOp) for op in kernel.walk()):
+    if not any(isinstance(op, DotOp) for op in operations_in(kernel)):
         return warps
     live = _peak(kernel, {}, 1)
     while warps < MOST_SHARING_WARPS and live > SHARED_REGISTERS * warps * WARP:
@@ -252,7 +257,7 @@ def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
     """
     blocks = blocks_of(kernel, target)
     threads = KernelFacts(kernel).spec.num_warps * WARP
-    if blocks == 1 or not any(isinstance(op, DotOp) for op in kernel.walk()):
+    if blocks == 1 or not any(isinstance(op, DotOp) for op in operations_in(kernel)):
         return blocks
     wanted = _peak(kernel, {}, 1) + threads * OTHER_REGISTERS
     fitting = (n for n in range(blocks, 1, -1) if _registers(threads, target, n) >= wanted)
@@ -272,7 +277,7 @@ def capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
     """
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     registers = registers_at_entry(threads, target, blocks)
-    multiplies = any(isinstance(op, DotOp) for op in kernel.walk())
+    multiplies = any(isinstance(op, DotOp) for op in operations_in(kernel))
     return threads * (registers - OTHER_REGISTERS if multiplies else registers // 4)
 
 
@@ -353,7 +358,7 @@ def operations_of(tiles: Tiles) -> Sequence[Operation]:
         return ()
     near = {block.find_ancestor_op_in_block(op) for tile in tiles for op in touching(tile)}
     moved = [op for op in block.ops if op in near]
-    inner = [op for one in moved for op in one.walk()]
+    inner = [op for one in moved for op in operations_in(one)]
     inside = set(inner)
     if not all(may_be_repeated(op, tiles) and _is_unordered(op, inside, block) for op in inner):
         return ()

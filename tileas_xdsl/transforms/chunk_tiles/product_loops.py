@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -40,7 +41,7 @@ def multiply_in_loops(kernel: func.FuncOp) -> None:
 
     In the body of a loop the parts of K are already spread over its rounds.
     """
-    products = [op for op in kernel.walk() if isinstance(op, DotOp) and _is_long(op)]
+    products = [op for op in operations_in(kernel) if isinstance(op, DotOp) and _is_long(op)]
     for op in products:
         classes = DimensionClasses(kernel, lambda other, op=op: other is op)
         k = classes.find((op.a, len(tile_shape(op.a)) - 1))
@@ -99,7 +100,7 @@ def _multiply_in_loop(op: DotOp, operations: Sequence[Operation], tiles: Tiles) 
     for one in _moved(operations, op):
         body.add_op(one)
     body.add_op(scf.YieldOp(op.results[0]))
-    take_part(list(body.walk()), tiles, count, chunk.result)
+    take_part(operations_in(body), tiles, count, chunk.result)
 
 
 def _moved(operations: Sequence[Operation], product: DotOp) -> Iterator[Operation]:

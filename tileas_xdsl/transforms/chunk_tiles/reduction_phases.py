@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -252,7 +253,7 @@ def _may_be_reordered(op: Operation) -> bool:
         or isinstance(inner, (*_PURE, *_CONTROL))
         or inner.name in _NUMBERS
         or (isinstance(inner, ACCESSES) and inner.token is not None)
-        for inner in op.walk()
+        for inner in operations_in(op)
     )
 
 

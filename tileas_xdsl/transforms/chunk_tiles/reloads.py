@@ -20,6 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
@@ -49,7 +50,7 @@ def load_again(kernel: func.FuncOp, target: Target) -> None:
     most = READ_REGISTERS if target.has_tensor_memory else SHARED_REGISTERS
     if peak_registers(kernel.body, tile_words) <= most * threads:
         return
-    for load in list(kernel.walk()):
+    for load in operations_in(kernel):
         if isinstance(load, TiledLoadOp) and _may_be_anywhere(load):
             _load_behind_products(load)
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, ChunkPlan
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
@@ -37,7 +38,7 @@ def cut(plan: ChunkPlan) -> None:
         op.detach()
         body.add_op(op)
     body.add_op(scf.YieldOp(*(op.out_token for op in carried if op.out_token is not None)))
-    take_part(list(body.walk()), plan.tiles, plan.count, chunk.result)
+    take_part(operations_in(body), plan.tiles, plan.count, chunk.result)
 
 
 def _is_awaited(op: Operation) -> bool:

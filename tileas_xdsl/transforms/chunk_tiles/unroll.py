@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.target.arch import Target
@@ -66,7 +67,7 @@ def _have_room(products: Iterable[SSAValue], target: Target) -> bool:
 
 def _repeats_products(moved: Iterable[Operation], tiles: Tiles) -> bool:
     """Whether a loop over parts would multiply again what is no part."""
-    inner = (op for one in moved for op in one.walk())
+    inner = (op for one in moved for op in operations_in(one))
     return any(isinstance(op, DotOp) and op.results[0] not in tiles for op in inner)
 
 
@@ -93,7 +94,9 @@ def touched(root: Operation, tiles: Tiles) -> Iterator[Operation]:
 
 
 def _touches(op: Operation, tiles: Tiles) -> bool:
-    return any(value in tiles for one in op.walk() for value in (*one.operands, *one.results))
+    return any(
+        value in tiles for one in operations_in(op) for value in (*one.operands, *one.results)
+    )
 
 
 def unroll(kernel: func.FuncOp, tiles: Tiles, count: int) -> None:
@@ -109,7 +112,7 @@ def unroll(kernel: func.FuncOp, tiles: Tiles, count: int) -> None:
         op.erase(safe_erase=False)
     for number, mine, made in zip(numbers, unrolling.parts, unrolling.made, strict=True):
         own = {mine[tile]: k for tile, k in tiles.items() if tile in mine}
-        take_part([inner for op in made for inner in op.walk()], own, count, number.result)
+        take_part([inner for op in made for inner in operations_in(op)], own, count, number.result)
 
 
 def _is_awaited(op: Operation) -> bool:

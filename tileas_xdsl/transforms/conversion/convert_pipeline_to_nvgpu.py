@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.pipeline_to_nvgpu.handlers import HANDLERS
@@ -34,11 +35,13 @@ class ConvertPipelineToNvgpu(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf"))
         apply_added(ConvertPipelineToNvgpu.name, op)
-        functions = [f for f in op.walk() if isinstance(f, func.FuncOp) and not f.is_declaration]
+        functions = [
+            f for f in operations_in(op) if isinstance(f, func.FuncOp) and not f.is_declaration
+        ]
         for function in functions:
             check_function(function)
         for function in functions:
-            counted = any(isinstance(inner, StateGetCountOp) for inner in function.walk())
+            counted = any(isinstance(inner, StateGetCountOp) for inner in operations_in(function))
             writer = Writer(HANDLERS, counted)
             for block in tuple(function.body.blocks):
                 writer.run(block)

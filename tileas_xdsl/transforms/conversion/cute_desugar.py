@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp, StaticOp
 from tileas_xdsl.transforms.cute_lowering.layout_sugar import CONSTRUCTIONS
@@ -61,7 +62,7 @@ class CuteDesugar(ModulePass):
         apply_added(CuteDesugar.name, op)
         for phase in PHASES:
             sweep(op, [Desugar(phase)])
-        for found in list(op.walk()):
+        for found in operations_in(op):
             if isinstance(found, func.FuncOp) and found.body.blocks:
                 _hoist_static(found)
         cse(op)
@@ -83,7 +84,7 @@ def _hoist_static(function: func.FuncOp) -> None:
     """Static values to the beginning of the function, where they dominate all of it."""
     entry = function.body.blocks[0]
     first = entry.first_op
-    for op in list(function.walk()):
+    for op in operations_in(function):
         if isinstance(op, (MakeIntTupleOp, StaticOp, MakeSwizzleOp)) and not op.operands:
             if op is first:
                 first = op.next_op

@@ -21,6 +21,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute.atom.calls import CopyAtomCallOp, ProductCall
 from tileas_xdsl.dialects.cute.atom.copy_gemm import CopyOp
@@ -65,14 +66,16 @@ def _leads_to_registers(value: SSAValue) -> bool:
 
 def _written(op: Operation, conv: Converter) -> list[SSAValue]:
     """The allocations from outside that an operation's regions write, in their order."""
-    views = [view for inner in op.walk() for view in written_views(inner) if is_registers(view)]
+    views = [
+        view for inner in operations_in(op) for view in written_views(inner) if is_registers(view)
+    ]
     found = {_base(conv, view) for view in views}
     return [base for base in conv.registers.held if base in found]
 
 
 def _carried(op: Operation, conv: Converter) -> list[SSAValue]:
     """Those, and the ones that a wait inside is for."""
-    found = {base for inner in op.walk() for base in awaited(inner, conv)}
+    found = {base for inner in operations_in(op) for base in awaited(inner, conv)}
     found.update(_written(op, conv))
     return [base for base in conv.registers.held if base in found]
 

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAtt
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute.base.operation import CuteOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import leaves, symbol
@@ -44,7 +45,7 @@ KERNEL = "cute.kernel"
 def convert_function(function: func.FuncOp) -> None:
     """Replace all operations of `cute` that are no accesses, pointers or fragments."""
     takes = any(_is_view(argument.type) for argument in function.body.blocks[0].args)
-    if not takes and not any(_concerns(op) for op in function.walk()):
+    if not takes and not any(_concerns(op) for op in operations_in(function)):
         return
     if len(function.body.blocks) != 1:
         raise op_error(function, "has branches: convert-cute-to-nvgpu takes structured loops")

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
@@ -119,7 +120,7 @@ def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:
 
 def _drop_joins(kernel: func.FuncOp) -> None:
     """Wait for a token itself where it is joined with those of nothing."""
-    for op in list(kernel.walk()):
+    for op in operations_in(kernel):
         if not isinstance(op, JoinMemTokenOp):
             continue
         left = [token for token in op.operands if not isinstance(token.owner, CreateNoneOp)]

@@ -39,6 +39,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
@@ -118,7 +119,7 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
-    elif any(isinstance(op, scf.ForOp | scf.WhileOp) for op in kernel.walk()):
+    elif any(isinstance(op, scf.ForOp | scf.WhileOp) for op in operations_in(kernel)):
         return
     else:
         made = _decide_without_loop(kernel, target)
@@ -184,16 +185,16 @@ def _what_forbids(kernel: func.FuncOp) -> str | None:
         return "CTAs of a tile block compute with the numbers of CTAs"
     if exchanges_data(kernel):
         return "tile blocks may wait for one another: there are atomics or ordered accesses"
-    if any(isinstance(op, GridDependencyOp) for op in kernel.walk()):
+    if any(isinstance(op, GridDependencyOp) for op in operations_in(kernel)):
         return "it orders grids"
-    if any(isinstance(op, scf.WhileOp) for op in kernel.walk()):
+    if any(isinstance(op, scf.WhileOp) for op in operations_in(kernel)):
         return "a while loop may take longer in some tile blocks than in others"
     return None
 
 
 def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: int) -> str | None:
     """Return why tile blocks are not all equally long, or too long; None if launches know it."""
-    loops = [op for op in found.function.walk() if isinstance(op, scf.ForOp)]
+    loops = [op for op in operations_in(found.function) if isinstance(op, scf.ForOp)]
     bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
     behind = list(operations_behind(bounds))
     if any(isinstance(op, gpu.GridDimOp) for op in behind):
@@ -278,7 +279,7 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     spec = replace(_spec_of(kernel), persistent=1)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
     block, inside = kernel.body.block, _of_tile_block(kernel)
-    ids = [op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
+    ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
     build = Builder(InsertPoint.at_start(block))
     extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
     rows = build.insert(arith.MuliOp(extents[0], extents[1])).result
@@ -304,7 +305,7 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
 
 
 def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:
-    ids = (op for op in kernel.walk() if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
+    ids = (op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
     return [op for op in ids if str(op.dimension.data) == AXES[0]]
 
 

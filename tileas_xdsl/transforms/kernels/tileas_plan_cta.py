@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -81,7 +82,7 @@ def _divide(kernel: func.FuncOp, target: Target) -> None:
         return
     problem = pair_problem(kernel, tiles, count, target)
     _count_tile_blocks(kernel, count)
-    take_part(list(kernel.body.walk()), tiles, count, part_of_cta(kernel, count))
+    take_part(operations_in(kernel.body), tiles, count, part_of_cta(kernel, count))
     warps = min(spec.data.num_warps, most_warps(tiles, 1))
     changed = replace(spec.data, num_warps=warps, tile_block_ctas=count)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(changed)
@@ -91,7 +92,7 @@ def _divide(kernel: func.FuncOp, target: Target) -> None:
 
 def _count_tile_blocks(kernel: func.FuncOp, count: int) -> None:
     """Let numbers of CTAs along x, and their count, become those of tile blocks."""
-    for op in list(kernel.body.walk()):
+    for op in operations_in(kernel.body):
         is_along_x = isinstance(op, gpu.BlockIdOp | gpu.GridDimOp) and str(op.dimension.data) == "x"
         if is_along_x and any(op.results[0].uses):
             _divide_result(op, count)

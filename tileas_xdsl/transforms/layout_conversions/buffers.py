@@ -17,6 +17,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
     may_be_storage,
 )
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
@@ -30,7 +31,7 @@ from tileas_xdsl.transforms.layout_conversions.web import as_conversion
 def propagate_buffer_layouts(root: Operation, failures: Failures) -> bool:
     """Retype the producers of what is converted inside a buffer; True if the IR changed."""
     changed = False
-    for op in list(root.walk()):
+    for op in operations_in(root):
         conversion = as_conversion(op)
         if conversion is None or op in failures or not _is_absorbed(conversion):
             continue

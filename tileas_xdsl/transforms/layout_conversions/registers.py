@@ -16,6 +16,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tileas_xdsl.analysis.layouts.layout_flow import encoding_of
 from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
@@ -37,7 +38,7 @@ def propagate_register_layouts(root: Operation, failures: Failures) -> bool:
     """Retype the consumers around conversions of registers; True if the IR changed."""
     text = message("remove_layout_conversions.registers")
     changed = False
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if (conversion := as_conversion(op)) is not None and op.parent is not None:
             changed |= rewrite_around(conversion, FORWARDS, failures, text)
     return changed

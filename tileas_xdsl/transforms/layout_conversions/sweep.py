@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from tileas_xdsl.analysis.layouts.layout_flow import encoding_of
 from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.registers import change, rewrite_around
 from tileas_xdsl.transforms.layout_conversions.tied_values import TiedValues, ties_around
@@ -31,7 +32,7 @@ def rewrite_layout_sensitive_ops(root: Operation, failures: Failures) -> bool:
     """
     text = message("remove_layout_conversions.registers")
     changed = False
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if op.parent is None or op in failures:
             continue
         if (conversion := as_conversion(op)) is not None:

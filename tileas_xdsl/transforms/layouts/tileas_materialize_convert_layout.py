@@ -12,6 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
@@ -147,7 +148,9 @@ class TileasMaterializeConvertLayout(ModulePass):
         threads = AgentThreads(module_target(op, self.target))
         planner = Planner(threads, self.reg2reg_vec_size, self.reinterpret_to_i8)
         open_conversions = [
-            inner for inner in op.walk() if isinstance(inner, ConvertLayoutOp) and _is_open(inner)
+            inner
+            for inner in operations_in(op)
+            if isinstance(inner, ConvertLayoutOp) and _is_open(inner)
         ]
         if not open_conversions:
             return

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import OpError, emit_warning, note, op_error
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
@@ -55,7 +56,7 @@ class TlLayoutInference(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         arch = module_target(op, self.target).name
-        for kernel in [each for each in op.walk() if isinstance(each, KernelOp)]:
+        for kernel in [each for each in operations_in(op) if isinstance(each, KernelOp)]:
             lay_out(kernel, arch, self.mode, self.cost_model)
 
 
@@ -84,7 +85,7 @@ def _located(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]
 
 def _named(error: InferenceError, kernel: KernelOp, sites: Sequence[Operation]) -> Operation:
     """The operation that an error names by its place."""
-    inside = [each for site in sites for each in site.walk()]
+    inside = [each for site in sites for each in operations_in(site)]
     return next((op for op in inside if source_location(op) == error.location), kernel)
 
 

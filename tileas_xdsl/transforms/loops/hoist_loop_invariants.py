@@ -33,6 +33,7 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.liveness.registers import own_registers, registers_in_loops
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -81,9 +82,13 @@ class _Hoisting:
     """By innermost loop, what is left of its overdraft."""
     peaks: Mapping[Operation, int] | None = None
     """Registers that are live at once in each loop; None once something has moved."""
+    counted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """The registers of values that have been counted."""
 
     def run(self) -> None:
         """Hoist out of every loop, innermost ones first."""
+        if not any(isinstance(op, LOOPS) for op in operations_in(self.function)):
+            return
         for loop in [*self.function.walk(region_first=True)]:
             if isinstance(loop, scf.ForOp):
                 self._hoist(loop)
@@ -132,7 +137,7 @@ class _Hoisting:
 
     def _peaks(self) -> Mapping[Operation, int]:
         if self.peaks is None:
-            self.peaks = registers_in_loops(self.function.body)
+            self.peaks = registers_in_loops(self.function.body, self.counted)
         return self.peaks
 
     def _limit(self, op: Operation) -> int:
@@ -206,6 +211,9 @@ def _is_last_use(value: SSAValue, op: Operation, loop: scf.ForOp) -> bool:
 
 
 def _is_invariant(op: Operation, loop: scf.ForOp) -> bool:
+    body = loop.body.block
+    if any(value.owner is body or value.owner.parent is body for value in op.operands):
+        return False  # most are not: the questions below cost more
     is_pure = not op.has_trait(IsTerminator) and is_side_effect_free(op) and is_speculatable(op)
     return is_pure and bool(can_be_hoisted(op, loop.body))
 

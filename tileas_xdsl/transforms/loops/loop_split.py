@@ -39,6 +39,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsolatedFromAbove
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp
 from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicate,
@@ -118,7 +119,7 @@ def _is_asked_for(comparison: CmpIOp, loop: ForOp, threshold: int) -> bool:
         if not isinstance(branch, IfOp):
             continue
         least = _hinted((branch, loop, *_kernels_of(loop)), threshold)
-        length = sum(not isinstance(op, TerminatorOp) for op in branch.walk()) - 1
+        length = sum(not isinstance(op, TerminatorOp) for op in operations_in(branch)) - 1
         if least and length >= least:
             return True
     return False

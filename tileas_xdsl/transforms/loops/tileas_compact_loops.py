@@ -37,6 +37,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
@@ -65,7 +66,7 @@ class TileasCompactLoops(ModulePass):
     name = "tileas-compact-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for loop in [one for one in op.walk() if isinstance(one, scf.ForOp)]:
+        for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
             branch = _only_branch(loop)
             if branch is not None:
                 _Compaction(loop, branch).write()
@@ -78,7 +79,7 @@ def _only_branch(loop: scf.ForOp) -> scf.IfOp | None:
     if len(branches) != 1 or not isinstance(end := body.last_op, scf.YieldOp):
         return None
     branch, carried = branches[0], body.args[1:]
-    inside = list(branch.true_region.walk())
+    inside = operations_in(branch.true_region)
     if not any(isinstance(op, DotOp) for op in inside):
         return None
     if not any(isinstance(op, TiledLoadOp) for op in branch.true_region.block.ops):
@@ -205,7 +206,7 @@ class _Compaction:
         values: dict[SSAValue, SSAValue] = {self.index: index, **arguments, **known}
         for before, now in arguments.items():
             now.name_hint = before.name_hint
-        read = [value for op in old.walk() for value in op.operands]
+        read = [value for op in operations_in(old) for value in op.operands]
         for op in _operations_behind(read, self.body, values):
             builder.insert(op.clone(values))
         for op in list(old.ops)[:-1]:

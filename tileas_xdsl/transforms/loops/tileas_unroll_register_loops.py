@@ -30,6 +30,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
@@ -88,7 +89,7 @@ def _slices_registers(loop: scf.ForOp) -> bool:
         and space_of(inner.source.type) in (None, Space.RMEM)
         and not isinstance(inner.source.owner, Block)
         and any(_differs(offset, loop) for offset in inner.offsets)
-        for inner in loop.body.walk()
+        for inner in operations_in(loop.body)
     )
 
 
@@ -109,13 +110,13 @@ def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
     """What a value may be computed from."""
     owner = value.owner
     if isinstance(owner, Operation):
-        return [operand for op in owner.walk() for operand in op.operands]
+        return [operand for op in operations_in(owner) for operand in op.operands]
     parent = owner.parent_op()
     if parent is None or parent.is_ancestor(loop):
         return ()
     if isinstance(parent, scf.ForOp) and value is parent.body.block.args[0]:
         return (parent.lb, parent.ub, parent.step)
-    return [operand for op in parent.walk() for operand in op.operands]
+    return [operand for op in operations_in(parent) for operand in op.operands]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -91,7 +92,7 @@ def default_schedule(
 
 def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> bool:
     """Whether threads hold what crosses to late operations beside all that is live in a round."""
-    values = {v for op in late for inner in op.walk() for v in inner.operands}
+    values = {v for op in late for inner in operations_in(op) for v in inner.operands}
     body = found.loop.body.block
     crossing = sum(
         tile_registers(v)
@@ -105,7 +106,7 @@ def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> 
 
 def all_in_registers(found: LoadLoop) -> bool:
     """Whether warpgroups multiply into registers: an MMA into tensor memory runs ahead anyway."""
-    units = [matrix_unit_of(op.atom) for op in found.loop.walk() if isinstance(op, DotOp)]
+    units = [matrix_unit_of(op.atom) for op in operations_in(found.loop) if isinstance(op, DotOp)]
     return all(
         unit is not None and unit.reads_shared_memory and not unit.accumulates_in_tensor_memory
         for unit in units
@@ -131,7 +132,7 @@ def _late(loop: scf.ForOp, operations: Sequence[Operation]) -> set[Operation]:
     # product, so it is late, with all that reads it. In stage 1, `PV` of tile i runs beside `QK` of
     # tile i+1.
     for op in operations:
-        made = {v.owner for inner in op.walk() for v in inner.operands}
+        made = {v.owner for inner in operations_in(op) for v in inner.operands}
         is_chained = isinstance(op, DotOp) and {op.a.owner, op.b.owner} & from_product
         if is_chained or made & late:
             late.add(op)
@@ -155,7 +156,7 @@ def _users(op: Operation, body: Block) -> set[Operation]:
 
 def _early_bytes(op: Operation, body: Block, late: set[Operation]) -> int:
     """The bytes of the early tiles that an operation reads: they are carried, if it is late."""
-    values = {v for inner in op.walk() for v in inner.operands}
+    values = {v for inner in operations_in(op) for v in inner.operands}
     return sum(
         _bytes(v)
         for v in values

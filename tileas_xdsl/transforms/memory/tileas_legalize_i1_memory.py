@@ -37,6 +37,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -135,7 +136,7 @@ def _has_i1_memory(module: ModuleOp) -> bool:
     """Whether some value of a function is a pointer or view of `i1` memory."""
     return any(
         _in_bytes(value.type)
-        for op in module.walk()
+        for op in operations_in(module)
         for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args))
     )
 

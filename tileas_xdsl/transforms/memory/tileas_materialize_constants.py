@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
@@ -74,8 +74,9 @@ class MaterializeConstant(RewritePattern):
 
     globals: Globals
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, arith.ConstantOp) or (value := _non_splat(op)) is None:
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.ConstantOp, rewriter: PatternRewriter) -> None:
+        if (value := _non_splat(op)) is None:
             return
         insert = Insert(rewriter.insert)
         if prod(value.get_shape()) <= MAX_SELECTED:

@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -102,7 +103,7 @@ def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
     count = facts.spec.tile_block_ctas
     loads = [
         op
-        for op in kernel.walk()
+        for op in operations_in(kernel)
         if isinstance(op, AsyncTiledTmaLoadOp) and op.num_multicast is None
     ]
     shared: list[_Shared] = []
@@ -128,7 +129,7 @@ def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
 
 def _next_index(kernel: func.FuncOp) -> int:
     """The index of the next descriptor in the table of a kernel."""
-    indices = [number_of(op.properties.get(TMA_INDEX)) for op in kernel.walk()]
+    indices = [number_of(op.properties.get(TMA_INDEX)) for op in operations_in(kernel)]
     return max((index + 1 for index in indices if index is not None), default=0)
 
 
@@ -138,7 +139,7 @@ def _shared(load: AsyncTiledTmaLoadOp, count: int) -> _Shared | str:
     extents = (count, 1, 1)
     if stage is None or not isinstance(descriptor, MakeTiledTmaDescOp):
         return "it fills no stage of a pipeline"
-    if any(isinstance(op, CopyOp) for op in stage.walk()):
+    if any(isinstance(op, CopyOp) for op in operations_in(stage)):
         return "threads fill a part of its stage"
     if not all(is_same_in_cluster(number, extents) for number in (*load.coords, *load.offsets)):
         return "CTAs load other tiles each"

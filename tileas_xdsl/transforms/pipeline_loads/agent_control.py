@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
 
 Stages: TypeAlias = Sequence[SSAValue]
@@ -285,7 +286,7 @@ def _only_reads(op: Operation) -> bool:
     """
     return all(
         would_be_trivially_dead(inner) or isinstance(inner, scf.WhileOp)
-        for inner in op.walk()
+        for inner in operations_in(op)
         if not inner.has_trait(IsTerminator)
     )
 

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
@@ -92,9 +93,9 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
     body = function.body.first_block
     if body is None or body.next_block is not None:
         return None
-    if not any(_is_loaded(op) for op in function.walk()) or is_divided(function):
+    if not any(_is_loaded(op) for op in operations_in(function)) or is_divided(function):
         return None
-    loops = [op for op in function.walk() if isinstance(op, scf.ForOp)]
+    loops = [op for op in operations_in(function) if isinstance(op, scf.ForOp)]
     found = [divided_loop(function, loop) for loop in loops]
     divided = next((one for one in found if isinstance(one, LoadLoop)), None)
     if divided is not None:
@@ -109,7 +110,7 @@ def with_following(first: LoadLoop) -> LoadLoop:
     No grid is waited for between them, for the producer runs ahead of what stands there.
     """
     following: list[LoadLoop] = []
-    operations = list(first.function.walk())
+    operations = operations_in(first.function)
     for op in operations[operations.index(first.loop) + 1 :]:
         if isinstance(op, GridDependencyOp):
             break
@@ -142,7 +143,7 @@ def _atom(load: StageLoad) -> Attribute:
 
 def is_divided(function: func.FuncOp) -> bool:
     """Whether a kernel has agents or pipelines already."""
-    return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in function.walk())
+    return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in operations_in(function))
 
 
 Loop: TypeAlias = scf.ForOp | scf.WhileOp
@@ -151,16 +152,16 @@ Loop: TypeAlias = scf.ForOp | scf.WhileOp
 def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[Loop, str]:
     """Return why each loop is not divided into agents, but for those around one that is."""
     copied = {above for loop in divided for above in (loop, *enclosing_control(loop))}
-    loops = [op for op in function.walk() if isinstance(op, Loop) and op not in copied]
+    loops = [op for op in operations_in(function) if isinstance(op, Loop) and op not in copied]
     return {loop: _loop_problem(function, loop, is_another=bool(divided)) for loop in loops}
 
 
 def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str:
     inside = [op for region in loop.regions for block in region.blocks for op in block.ops]
     if not any(isinstance(op, _LOADS) for op in inside):
-        loads = any(isinstance(op, _LOADS) for op in loop.walk())
+        loads = any(isinstance(op, _LOADS) for op in operations_in(loop))
         return "a loop or branch inside of it loads" if loads else "it loads nothing"
-    if not any(isinstance(op, DotOp) for op in loop.walk()):
+    if not any(isinstance(op, DotOp) for op in operations_in(loop)):
         return "it multiplies nothing: what it loads is read in registers"
     if isinstance(loop, scf.WhileOp):
         return "it is a while loop, and only for loops are divided"
@@ -190,7 +191,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
     inside = loop.body.block
     loads = [op for op in inside.ops if _is_loaded(op)]
-    products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in op.walk())]
+    products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in operations_in(op))]
     if not loads or not products:
         return None
     if any(isinstance(op, scf.ForOp) for op in products):
@@ -198,7 +199,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     outermost = _outermost(loop)
     # The producer runs ahead of the consumers, and its loads are ordered after tokens only. A store
     # without one that stands before the loop would be overtaken.
-    for op in function.walk():
+    for op in operations_in(function):
         if writes_unordered(op):
             return "a store without a token may write what the loop loads"
         if isinstance(op, GridDependencyOp) and op.parent_op() is not function:
@@ -207,7 +208,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
             break
     # After the loop everything may be stored; but a store behind it in an enclosing loop comes
     # before the loads of the next iteration.
-    if any(writes_unordered(op) for op in outermost.walk()):
+    if any(writes_unordered(op) for op in operations_in(outermost)):
         return "a store without a token may write what the loop loads"
     needed = producer_slice(loads, staying_in_front(function, outermost))
     if isinstance(needed, str):

@@ -27,6 +27,7 @@ from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -60,7 +61,7 @@ LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
 
 def load_together(function: func.FuncOp, target: Target) -> None:
     """Unroll loops over loads, as far as registers and the latency of memory ask for it."""
-    for loop in [op for op in function.walk() if isinstance(op, scf.ForOp)]:
+    for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
         loads = _loads(loop)
         rounds = min(_rounds(function, loads, target), _known_rounds(loop)) if loads else 1
         if rounds > 1:
@@ -69,7 +70,7 @@ def load_together(function: func.FuncOp, target: Target) -> None:
 
 def _loads(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
     """Return what a loop without loops in it, and without products, loads by the round."""
-    inside = list(loop.body.walk())
+    inside = operations_in(loop.body)
     if LOADED_TOGETHER in loop.attributes or any(
         isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or _writes(op) for op in inside
     ):

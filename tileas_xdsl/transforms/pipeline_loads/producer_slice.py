@@ -34,6 +34,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -194,9 +195,9 @@ class _Slice:
             self.handed.add(op)
             self.pending += op.operands
             return None
-        if any(inner.has_trait(MemoryWriteEffect) for inner in op.walk()):
+        if any(inner.has_trait(MemoryWriteEffect) for inner in operations_in(op)):
             return "a store comes before what it loads"
-        if not all(self._may_repeat(inner) for inner in op.walk()):
+        if not all(self._may_repeat(inner) for inner in operations_in(op)):
             return FROM_TILES
         self.repeated.add(op)
         self.pending += used_from_outside(op)
@@ -234,7 +235,7 @@ _ENDS = (scf.ConditionOp, scf.YieldOp, YieldOp)
 
 
 def _is_in_condition(load: StageLoad, loop: Operation) -> bool:
-    return isinstance(loop, scf.WhileOp) and load in loop.before_region.walk()
+    return isinstance(loop, scf.WhileOp) and load in operations_in(loop.before_region)
 
 
 def _decided_by(op: Carrying) -> Sequence[SSAValue]:
@@ -252,7 +253,7 @@ def _decided_by(op: Carrying) -> Sequence[SSAValue]:
 
 def used_from_outside(op: Operation) -> Iterator[SSAValue]:
     """The values that an operation and its regions use and do not define."""
-    inside = set(op.walk())
+    inside = set(operations_in(op))
     for inner in inside:
         for value in inner.operands:
             owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()

@@ -27,6 +27,7 @@ from tileas_xdsl.analysis.memory.accumulators import is_divided_b
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -163,7 +164,7 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
 
     Then one block stores its sums, or waits for its first stage, while the other one multiplies.
     """
-    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
     if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
         return False  # A thread holds a second copy of its sums, or reads rows of them at once.
     if is_persistent(found):
@@ -210,7 +211,7 @@ def _instruction_registers(found: LoadLoop) -> int:
     `setmaxnreg` gives a consumer more, but ptxas refuses an instruction that the registers at entry
     do not hold (C7602).
     """
-    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products if not _is_in_tensor_memory(op)]
     columns = max((min(shape[-1], MAX_COLUMNS) for shape in shapes), default=0)
     return columns * GROUP_ROWS // (WARPS_OF_GROUP * WARP) + BESIDE_INSTRUCTION
@@ -230,7 +231,7 @@ def spec_of(found: LoadLoop) -> KernelSpec:
 def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     """Two warpgroups share the rows of large tiles, where the matrix unit lets them."""
     usual = _usual_warps(spec)
-    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
@@ -247,7 +248,7 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
 
 def _unit_products(found: LoadLoop) -> Iterator[DotOp]:
     """The products of the matrix unit in all of the kernel: the same warpgroups do them."""
-    for op in found.function.walk():
+    for op in operations_in(found.function):
         if isinstance(op, DotOp):
             unit = matrix_unit_of(op.atom)
             if unit is not None and unit.reads_shared_memory:
@@ -323,7 +324,7 @@ def _accumulator_registers(found: LoadLoop, warps: int) -> int:
 
     Sums in tensor memory take none.
     """
-    products = [op for op in found.loop.walk() if isinstance(op, DotOp)]
+    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
     kept = [op for op in products if not _is_in_tensor_memory(op)]
     promoted = PROMOTED_REGISTERS * any(op.promote is not None for op in kept)
     return promoted + sum(prod(shape_of(op.c.type) or ()) for op in kept) // (warps * WARP)

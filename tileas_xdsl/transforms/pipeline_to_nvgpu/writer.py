@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import PtrAddOp
 from tileas_xdsl.transforms.pipeline_to_nvgpu.value_expansion import (
     Parts,
@@ -169,7 +170,7 @@ class Writer:
     def when(self, condition: SSAValue, body: Sequence[Operation]) -> None:
         """Insert operations under a condition."""
         assert self._at is not None
-        for inner in (inner for op in body for inner in op.walk()):
+        for inner in (inner for op in body for inner in operations_in(op)):
             inner.location = self._at.location
         self.insert(scf.IfOp(condition, [], [Block([*body, scf.YieldOp()])]))
 

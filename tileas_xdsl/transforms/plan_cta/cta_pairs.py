@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
@@ -40,7 +41,7 @@ def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) 
         return f"{target.name} has no instructions of two CTAs"
     if count != PAIR:
         return f"{count} CTAs divide each tile block, and {PAIR} multiply together"
-    if any(isinstance(op, BlockScaledMmaOp) for op in kernel.walk()):
+    if any(isinstance(op, BlockScaledMmaOp) for op in operations_in(kernel)):
         return "products of scaled blocks are of one CTA"
     found = [_problem(op, tiles, target) for op in products_of(kernel)]
     return next(filter(None, found), None)
@@ -48,7 +49,7 @@ def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) 
 
 def products_of(kernel: func.FuncOp) -> Iterator[DotOp]:
     """Yield the products of a kernel."""
-    return (op for op in kernel.walk() if isinstance(op, DotOp))
+    return (op for op in operations_in(kernel) if isinstance(op, DotOp))
 
 
 def _problem(op: DotOp, tiles: Tiles, target: Target) -> str | None:
@@ -98,7 +99,7 @@ def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
     plan = KernelPlan.of(kernel, target)
     pairs = [
         op
-        for op in kernel.walk()
+        for op in operations_in(kernel)
         if isinstance(op, AsyncDotOp | DotOp) and is_of_two_blocks(op) and op.atom is not None
     ]
     problems = [cta_pair_checks.pair_problem(plan, op) for op in pairs]

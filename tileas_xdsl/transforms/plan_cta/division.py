@@ -19,6 +19,7 @@ from math import prod
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -62,7 +63,7 @@ def _problem(kernel: func.FuncOp, tiles: Tiles) -> str | None:
 
 
 def _inner(kernel: func.FuncOp) -> list[Operation]:
-    return [op for op in kernel.body.walk() if not isinstance(op, func.ReturnOp)]
+    return [op for op in operations_in(kernel.body) if not isinstance(op, func.ReturnOp)]
 
 
 def _bits_loaded(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) -> int:

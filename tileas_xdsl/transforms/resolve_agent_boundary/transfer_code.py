@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -63,7 +64,7 @@ T = TypeVar("T", bound=Operation)
 
 def next_transfer_id(root: Operation) -> int:
     """A number that no transfer inside `root` has."""
-    taken = [record.data["id"] for op in root.walk() if (record := _record(op)) is not None]
+    taken = [record.data["id"] for op in operations_in(root) if (record := _record(op)) is not None]
     return max([n.value.data for n in taken if isinstance(n, IntegerAttr)], default=-1) + 1
 
 

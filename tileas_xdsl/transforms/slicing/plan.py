@@ -24,6 +24,7 @@ from xdsl.ir import Operation
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.transforms.slicing.counted_loop import (
     CountedFor,
     CountedLoop,
@@ -113,7 +114,9 @@ def _plan(request: Request, independent: bool) -> SlicePlan:
     dynamic = trip_count is None
     ranges = _dynamic_ranges(count) if dynamic else _known_ranges(loop, count, trip_count)
     partial = reductions_of(loop) if independent and len(ranges) > 1 else None
-    return SlicePlan(loop, count, ranges, frozenset(loop.op.walk()), request.carriers, partial)
+    return SlicePlan(
+        loop, count, ranges, frozenset(operations_in(loop.op)), request.carriers, partial
+    )
 
 
 def _counted(op: Loop) -> CountedLoop:

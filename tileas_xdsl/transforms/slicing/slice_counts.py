@@ -10,6 +10,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import Body
@@ -43,7 +44,7 @@ def requested_loops(root: Operation) -> list[Request]:
             continue
         for loop in _loops_of(carrier):
             found[loop] = _merged(found.get(loop), Request(loop, count, (carrier,)))
-    return [found[op] for op in root.walk() if op in found]
+    return [found[op] for op in operations_in(root) if op in found]
 
 
 def _loops_of(carrier: Operation) -> list[Loop]:

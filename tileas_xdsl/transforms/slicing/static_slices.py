@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice, slice_parts
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
@@ -41,7 +42,7 @@ _SLICES = (*_INSERTS, ExtractSliceOp, AsyncExtractSliceOp)
 def settle_windows(loop: scf.ForOp, only: int) -> None:
     """Make slice offsets static that depend on the counter, by its only value."""
     counter = loop.body.block.args[0]
-    for op in list(loop.body.walk()):
+    for op in operations_in(loop.body):
         if isinstance(op, _SLICES) and (part := _settled(op, counter, only)) is not None:
             _replace(op, part)
 

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import (
@@ -40,7 +41,7 @@ Tiles: TypeAlias = Mapping[SSAValue, int]
 
 def separate_constants(kernel: func.FuncOp) -> None:
     """Give each use of a constant tile its own beside it, so that it relates no other tiles."""
-    for op in list(kernel.walk()):
+    for op in operations_in(kernel):
         if not isinstance(op, arith.ConstantOp | tensor.SplatOp) or not tile_shape(op.results[0]):
             continue
         for use in list(op.results[0].uses):

@@ -49,6 +49,7 @@ class ApplyRule(RewritePattern):
 
     def __init__(self, rules: Mapping[type[Operation], Rule]) -> None:
         self.rules = rules
+        self.root_kinds = tuple(rules)
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if (rule := self.rules.get(type(op))) is None:

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -95,7 +96,7 @@ def requests_of(function: func.FuncOp, *, prefer_tma: bool) -> Sequence[Request]
     """The requests of a function, in pre-order."""
     return [
         Request(op, op.atom.data)
-        for op in function.walk()
+        for op in operations_in(function)
         if isinstance(op, TiledOp)
         and (prefer_tma or _is_allowed(op))
         and isinstance(op.atom.data, TmaAtom)

@@ -29,6 +29,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
 from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.atoms import BLACKWELL_MODES, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode, SwizzleMode
@@ -132,7 +133,7 @@ class Descriptors:
         them.
         """
         found = Descriptors()
-        indices = [number_of(op.properties.get(TMA_INDEX)) for op in function.walk()]
+        indices = [number_of(op.properties.get(TMA_INDEX)) for op in operations_in(function)]
         found.count = max((n + 1 for n in indices if n is not None), default=0)
         entry = function.body.first_block
         for op in () if entry is None else entry.ops:

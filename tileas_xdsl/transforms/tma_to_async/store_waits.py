@@ -25,6 +25,7 @@ from xdsl.traits import IsTerminator
 
 from tileas_xdsl.analysis.values.array_slices import array_slice
 from tileas_xdsl.analysis.values.pointer_base_arrays import pointed_array
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -142,7 +143,7 @@ def _may_pass(op: Operation, token: SSAValue, store: TmaTransferOp) -> bool:
     """Whether an operation does not care if the store is complete."""
     if op.has_trait(IsTerminator):
         return False
-    return all(_is_independent(inner, token, store) for inner in op.walk())
+    return all(_is_independent(inner, token, store) for inner in operations_in(op))
 
 
 def _is_independent(op: Operation, token: SSAValue, store: TmaTransferOp) -> bool:

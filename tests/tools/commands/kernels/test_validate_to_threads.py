@@ -18,7 +18,7 @@ THREADS = (
     "expand-math",
     "hoist-loop-invariants",
     "scalarize-vectors",
-    "cse",
+    "tileas-cse",
     "convert-cute-nvgpu-to-ptx",
 )
 PIPELINE = "tileas-to-ptx-with-host-code"

@@ -54,9 +54,14 @@ def own_registers(value: SSAValue) -> int:
     return 0 if _WITHOUT_REGISTERS[type(value.owner)] else registers_of(value.type)
 
 
-def registers_in_loops(region: Region) -> Mapping[Operation, int]:
-    """Return the most registers that are live at once in each operation that has regions."""
-    liveness = _Liveness(captured_values(region))
+def registers_in_loops(
+    region: Region, counted: dict[SSAValue, int] | None = None
+) -> Mapping[Operation, int]:
+    """Return the most registers that are live at once in each operation that has regions.
+
+    `counted` keeps the own registers of values from one call to the next.
+    """
+    liveness = _Liveness(captured_values(region), {} if counted is None else counted)
     for block in region.blocks:
         liveness.walk(block)
     return liveness.peaks
@@ -65,8 +70,12 @@ def registers_in_loops(region: Region) -> Mapping[Operation, int]:
 class _Liveness:
     """Backward liveness over structured control flow, with a running count."""
 
-    def __init__(self, captured: Mapping[Operation, AbstractSet[SSAValue]]) -> None:
-        self.captured = captured
+    def __init__(
+        self,
+        captured: Mapping[Operation, AbstractSet[SSAValue]],
+        counted: dict[SSAValue, int],
+    ) -> None:
+        self.captured, self.counted = captured, counted
         self.live: set[SSAValue] = set()
         self.count = 0
         self.peaks: dict[Operation, int] = {}
@@ -106,10 +115,15 @@ class _Liveness:
             if isinstance(owner := value.owner, Operation) and _RENAMED[type(owner)]:
                 left.extend(owner.operands)
             self.live.add(value)  # also what is renamed, which has no own registers: it is seen
-            self.count += own_registers(value)
+            self.count += self._own(value)
 
     def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
         for value in values:
             if value in self.live:
                 self.live.remove(value)
-                self.count -= own_registers(value)
+                self.count -= self._own(value)
+
+    def _own(self, value: SSAValue) -> int:
+        if (found := self.counted.get(value)) is None:
+            found = self.counted[value] = own_registers(value)
+        return found

@@ -34,6 +34,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -78,7 +79,7 @@ def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
     if not isinstance(element_of(value.type), IntegerType | IndexType | PtrType):
         return None
     if isinstance(made, GenerateOp):
-        reads = (op.tensor for op in made.walk() if isinstance(op, tensor.ExtractOp))
+        reads = (op.tensor for op in operations_in(made) if isinstance(op, tensor.ExtractOp))
         return list(reads)
     if isinstance(made, Block) or made.regions or not is_side_effect_free(made):
         return None

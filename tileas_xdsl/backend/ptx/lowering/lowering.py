@@ -33,6 +33,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -159,7 +160,7 @@ class Lowering:
     def has_loops(self) -> bool:
         """Whether the kernel that is lowered has a loop."""
         kernel = enclosing(self.op, FuncOp)
-        return kernel is None or any(isinstance(op, LOOPS) for op in kernel.walk())
+        return kernel is None or any(isinstance(op, LOOPS) for op in operations_in(kernel))
 
     def lower(self, ops: Iterable[Operation]) -> None:
         """Lower operations one after the other; the block may change on the way.

@@ -16,14 +16,19 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation
 
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
+
 LOOPS = (scf.ForOp, scf.WhileOp)
+
+_LOOPS = Kinds(*LOOPS)
 
 REGISTERS_LEFT, REGISTERS_FREE = "cute_nvgpu.registers_left", "cute_nvgpu.registers_free"
 
 
 def is_innermost(loop: Operation) -> bool:
     """Return whether a loop contains no other."""
-    return not any(isinstance(op, LOOPS) for op in loop.walk() if op is not loop)
+    return not any(_LOOPS[type(op)] for op in operations_in(loop)[1:])
 
 
 def registers_left(loop: Operation) -> float:

@@ -8,6 +8,7 @@ from xdsl.dialects.arith import SelectOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr, Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_tile_structure
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
@@ -32,7 +33,7 @@ class TileReadEffect(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
-        used = (operand for inner in op.walk() for operand in inner.operands)
+        used = (operand for inner in operations_in(op) for operand in inner.operands)
         return _READ if any(map(may_be_memory, used)) else frozenset()
 
 

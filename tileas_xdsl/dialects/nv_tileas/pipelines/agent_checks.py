@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import check_terminator, note_at
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import AGENT_SWITCH
@@ -147,10 +148,10 @@ def _check_isolation(op: Operation) -> None:
 def captures(region: Region) -> Iterator[tuple[Operation, SSAValue]]:
     """The uses in `region` of values that are defined outside of it."""
     inside: set[Block] = set()
-    for op in region.walk():
+    for op in operations_in(region):
         inside.update(block for inner in op.regions for block in inner.blocks)
     inside.update(region.blocks)
-    for op in region.walk():
+    for op in operations_in(region):
         for operand in op.operands:
             owner = operand.owner
             block = owner if isinstance(owner, Block) else owner.parent

@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -27,7 +28,7 @@ class KernelFacts:
         self.spec = spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
         self._consumers: dict[Operation, list[int]] = {}
         self._groups: dict[Operation, int] = {}
-        for op in kernel.walk():
+        for op in operations_in(kernel):
             self._note(op)
 
     @property
@@ -73,7 +74,7 @@ class KernelFacts:
                 pipelines = pipelines_of(op.operands[0])
                 yield from () if isinstance(pipelines, TokenFault) else pipelines
         roots = set(_memories(destination))
-        for op in self.kernel.walk():
+        for op in operations_in(self.kernel):
             if isinstance(op, CreatePipelineOp) and roots & set(_memories(op.view)):
                 yield op
 

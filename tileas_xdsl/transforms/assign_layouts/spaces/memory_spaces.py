@@ -15,6 +15,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
@@ -93,7 +94,7 @@ def _wanted(
 ) -> Mapping[TileGroup, _Claims]:
     """By group, what the operations that count demand."""
     found: dict[TileGroup, _Claims] = {}
-    for op in root.walk():
+    for op in operations_in(root):
         if not counts(op):
             continue
         for value, spaces in space_requirements(op):

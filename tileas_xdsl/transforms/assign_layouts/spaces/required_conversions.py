@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     payload_results,
     placed_tile,
 )
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -56,17 +57,19 @@ def put_into_stages(root: Operation) -> None:
 
 def separate_agents(root: Operation) -> None:
     """Convert register tiles of other threads that an agent uses, at the agent's start."""
+    switches = [op for op in operations_in(root) if isinstance(op, AgentSwitchOp)]
+    if not switches:
+        return
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
-    for switch in root.walk():
-        if isinstance(switch, AgentSwitchOp):
-            for body in switch.bodies:
-                _convert_captures(body, groups, resident)
+    for switch in switches:
+        for body in switch.bodies:
+            _convert_captures(body, groups, resident)
 
 
 def _convert_captures(body: Region, groups: TileGroups, resident: set[TileGroup]) -> None:
     converted: dict[SSAValue, ConvertLayoutOp] = {}
-    for op in list(body.walk()):
+    for op in operations_in(body):
         for index, value in enumerate(op.operands):
             tile = as_tile(value.type)
             if tile is None or space_of(tile) is not None or isinstance(value.owner, FREE_TILES):
@@ -106,11 +109,12 @@ def store_computed_operands(root: Operation) -> None:
     Groups are built without joining across computing operations: a tile that is loaded for the MMA
     alone may stay in memory.
     """
+    products = [op for op in operations_in(root) if isinstance(op, MatrixProduct)]
+    if not products:
+        return
     groups = TileGroups(root, apart=reads_registers)
     computed = in_registers(root, groups)
-    for op in list(root.walk()):
-        if not isinstance(op, MatrixProduct):
-            continue
+    for op in products:
         read_from = dict(space_requirements(op))
         for index, value in enumerate((op.a, op.b)):
             tile = placed_tile(value.type)
@@ -130,7 +134,7 @@ def load_into_registers(root: Operation) -> None:
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
     in_tensor_memory = _accumulators(root, groups)
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if isinstance(op, ViewOp):
             # A tile of another shape is none of the lanes and columns of tensor memory.
             tile = placed_tile(op.source.type)
@@ -150,7 +154,7 @@ def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
     """Return the groups of accumulators in tensor memory."""
     return {
         groups.of(value)
-        for op in root.walk()
+        for op in operations_in(root)
         if isinstance(op, MatrixProduct)
         for value, spaces in space_requirements(op)
         if spaces == frozenset({Space.TMEM})

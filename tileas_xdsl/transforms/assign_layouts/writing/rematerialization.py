@@ -15,6 +15,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     payload_results,
     placed_tile,
 )
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
@@ -27,7 +28,7 @@ from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import retype
 
 def rematerialize_free_tiles(root: Operation) -> None:
     """Rematerialise constants and splats in the layouts of the tiles they are used with."""
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if isinstance(op, FREE_TILES) and placed_tile(op.results[0].type) is not None:
             _remake(op)
 

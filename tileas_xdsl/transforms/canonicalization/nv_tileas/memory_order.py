@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import MemoryEffectKind, get_effects
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import InsertSliceOp
 
@@ -14,7 +15,7 @@ def orders_memory(op: Operation) -> bool:
 
     Operations that write, or whose effects are not known, do.
     """
-    if any(is_memory_consistency(inner) for inner in op.walk()):
+    if any(is_memory_consistency(inner) for inner in operations_in(op)):
         return True
     effects = get_effects(op)
     return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)

@@ -12,6 +12,7 @@ from xdsl.traits import is_side_effect_free
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
@@ -62,10 +63,14 @@ ROWS = 16
 
 def default_warps(kernel: EntryOp) -> int:
     """The warps that the products of a kernel need, or those that its tiles do."""
-    shapes = [shape_of(op.acc.type) for op in kernel.walk() if isinstance(op, MmaFOp | MmaIOp)]
+    shapes = [
+        shape_of(op.acc.type) for op in operations_in(kernel) if isinstance(op, MmaFOp | MmaIOp)
+    ]
     if shapes:
         return max(map(warps_of_product, shapes))
-    largest = max((_elements(value) for op in kernel.walk() for value in op.results), default=0)
+    largest = max(
+        (_elements(value) for op in operations_in(kernel) for value in op.results), default=0
+    )
     live = _live_registers(kernel)
     warps = DEFAULT_WARPS
     while warps < REGISTER_LIMITED_WARPS and (
@@ -81,7 +86,7 @@ def default_warps(kernel: EntryOp) -> int:
 
 def _reductions(kernel: EntryOp) -> int:
     """The reductions of tiles that threads share, one after another; 0 of a single one."""
-    found = sum(isinstance(op, ReduceOp) for op in kernel.walk())
+    found = sum(isinstance(op, ReduceOp) for op in operations_in(kernel))
     return found if found > 1 else 0
 
 
@@ -90,7 +95,7 @@ def enough_warps(kernel: EntryOp, hint: int) -> int:
 
     A product's warps are kept: which tiles its operands become is not known yet.
     """
-    if any(isinstance(op, MmaFOp | MmaIOp) for op in kernel.walk()):
+    if any(isinstance(op, MmaFOp | MmaIOp) for op in operations_in(kernel)):
         return hint
     live, warps = _live_registers(kernel), hint
     while warps < REGISTER_LIMITED_WARPS and live > REGISTERS_LEFT_FOR_TILES * LANES * warps:

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FixedBitwidthType, IndexType, i
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects import cute
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
@@ -134,7 +135,7 @@ def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
     """Return the address of the first element of a global."""
     type_ = memory_pointer(op, op.result.type)
     name, module = op.global_name.data, e.plan.kernel.parent_op()
-    known = module.walk() if module is not None else ()
+    known = operations_in(module) if module is not None else ()
     if not any(isinstance(inner, GlobalOp) and inner.sym_name.data == name for inner in known):
         raise op_error(op, f"asks for the address of @{name}, and the module has no such global")
     pointer = e.insert(cute.AddressOfOp(op.global_name.data, type_)).result

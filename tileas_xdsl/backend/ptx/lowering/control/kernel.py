@@ -28,6 +28,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import form_of
 from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import SHARED
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -164,7 +165,7 @@ def _launch(op: func.FuncOp, target: Target) -> _Launch:
 
 
 def _check_uses(op: func.FuncOp, launch: _Launch) -> None:
-    for inner in op.walk():
+    for inner in operations_in(op):
         if isinstance(inner, WarpIdxOp) and any(extent != 1 for extent in launch.threads[1:]):
             raise op_error(inner, f"needs a block with one axis, and it has {launch.threads}")
         if isinstance(inner, MbarrierArriveOp) and inner.cta is not None:
@@ -240,7 +241,7 @@ def _blocks(op: func.FuncOp) -> int | None:
     """Return the minimum of blocks per SM; 1 with `setmaxnreg`, which needs a register count."""
     blocks = _number(op, BLOCKS)
     known = blocks is not None or REGISTERS in op.attributes
-    if known or not any(isinstance(inner, SetMaxRegisterOp) for inner in op.walk()):
+    if known or not any(isinstance(inner, SetMaxRegisterOp) for inner in operations_in(op)):
         return blocks
     return 1
 

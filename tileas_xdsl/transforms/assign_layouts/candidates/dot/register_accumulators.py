@@ -27,6 +27,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES, payload_results, placed_tile
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
@@ -53,7 +54,7 @@ _CONTROL_FLOW = (scf.ForOp, scf.IfOp, scf.WhileOp)
 
 def add_register_accumulators(root: Operation) -> None:
     """Begin accumulators that cannot go on in tensor memory at zero; add their start behind."""
-    for op in list(root.walk()):
+    for op in operations_in(root):
         if isinstance(op, scf.ForOp):
             for position, start in enumerate(op.iter_args):
                 if _are_accumulators_only(op, position) and not _goes_on(start, op):
@@ -122,7 +123,7 @@ def _control_block(op: Operation) -> Block | None:
 
 def _read_before_control_flow(root: Operation) -> None:
     """Convert accumulators that control flow hands on where it is no loop of products."""
-    for op in list(root.walk()):
+    for op in operations_in(root):
         for index, value in enumerate(op.operands):
             tile = placed_tile(value.type)
             if tile is None or space_of(tile) is not None or not _is_handed_on(op, index):

