@@ -17,7 +17,7 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
   interpreters/ptx/instructions/dot/test_matrices.py \
   interpreters/ptx/instructions/dot/test_tensor_memory.py \
   interpreters/tile/semantics interpreters/tile/execution interpreters/tile/synchronization \
-  kernels/test_forms.py kernels/test_tl.py kernels/test_sass.py kernels/test_demo.py \
+  kernels/test_forms.py kernels/test_tl.py kernels/machine_code/test_sass.py kernels/test_demo.py \
   transforms/lower_tiles/control/test_plain_control.py \
   transforms/lower_tiles/memory/test_plain_gathers.py)
 # Broad and quick: every level and one or two kernels of each kind.

@@ -14,7 +14,7 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 
 pytest.importorskip("cuda.tile")
 
-from tests.kernels import message_kernels as kernels
+from tests.kernels.cutile import message_kernels as kernels
 
 TARGETS = ("sm_90a", "sm_100a")
 NEEDS_PTXAS = pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
