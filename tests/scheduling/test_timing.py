@@ -4,14 +4,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from support.ir import parse
+from xdsl.dialects import scf
 
-from tests.scheduling.loops.test_loop_scheduler import scheduled
-from tileas_xdsl.scheduling.loops.loop_scheduler import serial_solution
+from tests.scheduling.loops.test_loop_scheduler import ROOM, scheduled
+from tileas_xdsl.scheduling.loops.loop_scheduler import (
+    SchedulerOptions,
+    schedule_loop,
+    serial_solution,
+)
 from tileas_xdsl.scheduling.schedule import Role
-from tileas_xdsl.scheduling.timing import Launch, launch_time, loop_timing
-from tileas_xdsl.target.costs.latencies import latencies
-
-HOPPER = latencies("sm_90a")
+from tileas_xdsl.scheduling.timing import loop_timing
 
 
 @pytest.mark.parametrize(
@@ -52,15 +55,44 @@ def test_agents_do_one_thing_at_a_time():
     assert {event.replica for event in events if event.role is Role.CONSUMER} == {0, 1}
 
 
-def test_a_launch_has_waves_and_a_power_limit():
-    timing = loop_timing(scheduled("attention"))
-    one = launch_time(timing, Launch(132, 32), HOPPER, "f16")
-    assert one.waves == 1
-    assert launch_time(timing, Launch(133, 32), HOPPER, "f16").microseconds == pytest.approx(
-        2 * one.microseconds
-    )
-    flops = 4.0 * 128 * 4096 * 128 * 132
-    hot = launch_time(timing, Launch(132, 32, flops), HOPPER, "f16")
-    assert hot.power > 1
-    assert hot.bound == "power"
-    assert flops / hot.microseconds / 1e6 == pytest.approx(0.78 * HOPPER.peak("f16"), rel=0.01)
+ROWS, COLUMNS = "tensor<128x64xf16", "tensor<64x128xf16"
+SMEM = "#nv_tileas<space smem>"
+BY_TMA = "{atom = #nv_tileas<atom tma_load_2d>, allow_tma = true}"
+PRODUCT_OF_COMPUTED = f"""
+func.func @k(%a: !nv_tileas.tiled_view<128x64xf16, gmem>,
+    %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %n: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %s = scf.for %k = %zero to %n step %one iter_args(%c = %nothing) -> (tensor<128x128xf32>) {{
+    %x = nv_tileas.tiled_load %a[%zero, %k] {BY_TMA}
+      : !nv_tileas.tiled_view<128x64xf16, gmem> -> {ROWS}, {SMEM}>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {BY_TMA}
+      : !nv_tileas.tiled_view<64x128xf16, gmem> -> {COLUMNS}, {SMEM}>
+    %read = nv_tileas.convert_layout %y : {COLUMNS}, {SMEM}> -> {COLUMNS}>
+    %made = arith.addf %read, %read : {COLUMNS}>
+    %kept = nv_tileas.convert_layout %made : {COLUMNS}> -> {COLUMNS}, {SMEM}>
+    %next = nv_tileas.dot %x, %kept, %c {{atom = #nv_tileas<atom wgmma_f16_f16_f32>}}
+      : {ROWS}, {SMEM}>, {COLUMNS}, {SMEM}>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }}
+  func.return
+}}
+"""
+
+
+def test_an_operand_that_threads_write_is_in_one_place():
+    """Its next value is written when the product has read it; columns of B by both replicas."""
+    (loop,) = (op for op in parse(PRODUCT_OF_COMPUTED).walk() if isinstance(op, scf.ForOp))
+    found = schedule_loop(loop, ROOM, SchedulerOptions())
+    assert not isinstance(found, str)
+    assert found.found.model.replicas == 2
+    by_name = {}
+    for event in loop_timing(found).events:
+        by_name.setdefault(event.name.split()[0], {}).setdefault(event.iteration, []).append(event)
+    for iteration, dots in by_name["dot"].items():
+        writes = sorted(by_name["convert"][iteration], key=lambda e: e.began)[-2:]
+        assert min(e.began for e in dots) >= max(e.ready for e in writes)
+        if iteration:
+            before = by_name["dot"][iteration - 1]
+            assert min(e.began for e in writes) >= max(e.ready for e in before)

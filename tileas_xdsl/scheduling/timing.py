@@ -6,10 +6,10 @@ their units; what else needs a unit waits for it.  Rounds overlap as roles run a
 schedule says, so that the prediction holds for a poor schedule too.  Replicas take turns on the
 tensor core, in the order in which the schedule has their products.
 
-    cycles of an iteration   from the second half of a long run: the steady state
-    of a block               its first iteration, the others, the epilogue
-    of a launch              waves of blocks over the multiprocessors, slowed where products would
-                             take more power than the GPU has
+    cycles of an iteration   from the middle half of a long run: the steady state
+
+What threads compute for products, in registers or through shared memory, is in one place: it is
+written when products have read what was there; columns of B, by all replicas before any reads.
 
 The start of a unit's work is that of the operation; a unit that is shared cycle by cycle (issue,
 shared memory) delays what uses it by what is queued in front.
@@ -21,9 +21,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
-from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem
+from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, is_made_by_all, read_cycles
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
 from tileas_xdsl.scheduling.problem import Reservation
@@ -31,7 +30,6 @@ from tileas_xdsl.scheduling.resources.buffer_stages import buffered
 from tileas_xdsl.scheduling.resources.machine_model import lane
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
 
 LONG_RUN = 24
@@ -138,6 +136,7 @@ class _Run:
         for edge in self.found.graph.edges:
             self.into[edge.target.index].append(edge)
         self.buffers = frozenset(buffered(self.found))
+        self.late_readers = self._late_readers()
         self.issued: dict[tuple[int, int, int], int] = {}
         self.ii = one.solution.ii
         self.awaited = awaited
@@ -197,8 +196,29 @@ class _Run:
             if free is None:
                 return None
             waits.append(free)
+        waits += self._read(agent[1], index, iteration)
         turn = self._turn(agent, index, iteration)
         return None if turn is None else max([*waits, turn])
+
+    def _late_readers(self) -> Mapping[int, Sequence[MacroDependence]]:
+        """By what threads compute for products: their reads of it, until they end."""
+        found: defaultdict[int, list[MacroDependence]] = defaultdict(list)
+        for edge in self.found.graph.edges:
+            is_loaded = self.found.roles[edge.source.index] is Role.PRODUCER
+            if not is_loaded and read_cycles(self.found, edge):
+                found[edge.source.index].append(edge)
+        return found
+
+    def _sharing(self, edge: MacroDependence, replica: int) -> Sequence[int]:
+        """The replicas that write or read what a product of one of them reads."""
+        return range(self.found.model.replicas) if is_made_by_all(edge) else (replica,)
+
+    def _read(self, replica: int, index: int, iteration: int) -> Iterator[int]:
+        """Yield when products have read the operand of the iteration before, which is one place."""
+        for edge in self.late_readers.get(index, ()):
+            for reader in self._sharing(edge, replica):
+                begun = self.begun.get((edge.target.index, reader, iteration - 1 + edge.distance))
+                yield 0 if begun is None else begun + read_cycles(self.found, edge)
 
     def _turn(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
         """When a replica may issue a product: behind the one before it, if that is another's.
@@ -232,9 +252,13 @@ class _Run:
 
     def _ready(self, edge: MacroDependence, replica: int, iteration: int, index: int) -> int | None:
         source = edge.source.index
-        mine = 0 if self.found.roles[source] is Role.PRODUCER else replica
-        at = self.begun.get((source, mine, iteration))
-        return None if at is None else at + self.latency[source, index, edge.distance]
+        is_loaded = self.found.roles[source] is Role.PRODUCER
+        makers = (0,) if is_loaded else self._sharing(edge, replica)
+        begun = [self.begun.get((source, one, iteration)) for one in makers]
+        known = [at for at in begun if at is not None]
+        if len(known) < len(begun):
+            return None
+        return max(known) + self.latency[source, index, edge.distance]
 
     def _free(self, load: int, iteration: int) -> int | None:
         """When all replicas have read the tile of an earlier iteration from its stage."""
@@ -295,41 +319,3 @@ def _awaited_products(found: LoopProblem) -> frozenset[int]:
 
 def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:
     return sum(one.cycles for one in reservations if one.unit == lane(role))
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What a kernel does around its loop."""
-
-    blocks: int
-    iterations: int
-    flops: float = 0
-    """Of the whole launch, by tensor cores."""
-    epilogue: int = 0
-    """Cycles of a block behind its loop."""
-    together: int = 1
-    """Blocks that share a multiprocessor."""
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The time of a launch, and what bounds it."""
-
-    microseconds: float
-    waves: int
-    power: float
-    """By how much power slows the launch: 1 where it does not."""
-    bound: str
-
-
-def launch_time(
-    timing: LoopTiming, launch: Launch, latencies: Latencies, element: str
-) -> Prediction:
-    """Predict the time of a launch of blocks that run one scheduled loop each."""
-    block = latencies.launch + timing.cycles(launch.iterations) + launch.epilogue
-    waves = ceil_div(launch.blocks, latencies.multiprocessors * launch.together)
-    seconds = waves * block / (latencies.clock * 1e6)
-    rate = launch.flops / seconds / 1e12 if launch.flops else 0.0
-    power = max(1.0, rate / (latencies.peak(element) * latencies.power_cap / 100))
-    bound = "power" if power > 1 else timing.bound
-    return Prediction(seconds * power * 1e6, waves, power, bound)

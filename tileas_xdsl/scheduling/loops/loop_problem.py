@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -32,7 +32,7 @@ from tileas_xdsl.scheduling.loops.dependence_graph import (
     DependenceKind,
     MacroDependence,
 )
-from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation, is_scheduled
 from tileas_xdsl.scheduling.problem import Dependence, Problem, Task
 from tileas_xdsl.scheduling.resources.machine_model import Cost, MachineModel, ModelName, lane
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
@@ -191,13 +191,30 @@ def _single_copies(found: LoopProblem) -> Iterator[Dependence]:
 
 
 def read_cycles(found: LoopProblem, edge: MacroDependence) -> int:
-    """Cycles from the start of a reader until a value in registers may be overwritten.
+    """Cycles from the start of a reader until a value of which there is one may be overwritten.
 
-    A product reads its operand A until it ends; others read and write element by element.
+    A product reads its operands, in registers or in shared memory, until it ends; others read and
+    write element by element.
     """
-    is_dot = edge.target.kind is MacroKind.DOT
-    is_late = is_dot and edge.value is edge.target.operations[0].operands[0]
+    op = edge.target.operations[0]
+    is_dot = isinstance(op, DotOp | BlockScaledMmaOp)
+    is_late = is_dot and any(_shows(operand, edge.value) for operand in (op.a, op.b))
     return found.costs[edge.target.index].latency if is_late else 0
+
+
+def is_made_by_all(edge: MacroDependence) -> bool:
+    """Whether all replicas write what a product reads: columns of B, through shared memory."""
+    op = edge.target.operations[0]
+    is_dot = isinstance(op, DotOp | BlockScaledMmaOp)
+    return is_dot and edge.source.kind is MacroKind.CONVERT and _shows(op.b, edge.value)
+
+
+def _shows(operand: SSAValue, value: SSAValue | None) -> bool:
+    """Whether an operand is a value, or what costs nothing makes of it: another view of a tile."""
+    owner = operand.owner
+    if operand is value or not isinstance(owner, Operation) or is_scheduled(owner):
+        return operand is value
+    return any(_shows(one, value) for one in owner.operands)
 
 
 def _iteration_order(found: LoopProblem) -> Sequence[Dependence]:

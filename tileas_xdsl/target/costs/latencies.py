@@ -10,9 +10,9 @@ cycles until the thread that waits goes on, and then 98 bytes arrive per cycle; 
 multiprocessors copy data of their own; 46 when they share operands, as products do (DeepGEMM,
 `sm90.hpp`). A bulk store takes 60 to 70 cycles and 32 bytes a cycle, 18 to 20 when all of them
 store. An arrival takes 7 cycles, and 67 until the thread of another warp that waits for it goes
-on; `bar.sync` of four warps takes 20. A multiprocessor starts a block of four warps each 144
-cycles, one of eight each 255 (transposes of tiles of 16x16 and 16x32). `wgmma` m64n256k16 takes
-128 cycles, the last of a row 66 more.
+on; `bar.sync` of four warps takes 20. Blocks start 0.6 ns after one another on the chip, whatever
+their warps; one that waits for the end of another begins 390 cycles behind it. `wgmma` m64n256k16
+takes 128 cycles, the last of a row 66 more.
 
 Products of 8192^3 in bf16 run at 747 to 785 of 989 teraflops on an H200: power caps them.
 
@@ -22,7 +22,7 @@ clocks (NVIDIA's data sheets of the H100 and the HGX B200). Blackwell's copies a
 follow a published latency model of the B200 (facebookexperimental/triton, pull request 1219): a
 copy takes from 518 cycles, 128x128x64 takes 559 and 128x128x128 takes 900. Its lanes and shared
 memory are Hopper's (FlashAttention-4); what nobody has published is taken over from Hopper.
-`launch`, `shuffle`, `scalar` and `warp_issue` are estimates.
+`shuffle`, `scalar` and `warp_issue` are estimates.
 
 sm_120a is the GeForce RTX 5090 of NVIDIA's RTX Blackwell whitepaper: multiprocessors, clock, peaks
 of tensor cores (209.5 teraflops of f16 into f32) and 1792 GB/s, 4.4 bytes a cycle of each
@@ -75,6 +75,8 @@ class Latencies:
     """Bytes per cycle from the L2 cache to one multiprocessor, when all of them load."""
     store_rate: int
     """Bytes per cycle from one multiprocessor to the L2 cache, when all of them store."""
+    missing: int
+    """Percent that a byte takes longer by TMA which the L2 cache does not have, when all load."""
     dram_rate: int
     """Bytes per cycle of a multiprocessor's share of DRAM: of Hopper 4.31 TB/s, as measured on an
     H200; of others the published bandwidth."""
@@ -108,9 +110,9 @@ class Latencies:
     grid_launch: int
     """Nanoseconds between two events around a launch whose block does nothing."""
     launch: int
-    """The start of a block on a free multiprocessor: its barriers made and fenced."""
-    warp_launch: int
-    """The start of one warp of a block, which a multiprocessor does one after another."""
+    """From the end of a block until the one that takes its shared memory begins."""
+    block_launch: int
+    """Cycles of a multiprocessor between the starts of two blocks, which follow one another."""
     scalar: int
     """An operation on scalars, or the least that one on a tile takes."""
     drain: int
@@ -216,6 +218,7 @@ _HOPPER = Latencies(
     cache_latency=275,
     load_rate=46,
     store_rate=18,
+    missing=23,
     dram_rate=18,
     dram_bandwidth=4700,
     dram_turn=26,
@@ -232,8 +235,8 @@ _HOPPER = Latencies(
     remote=180,
     barrier=20,
     grid_launch=2850,
-    launch=500,
-    warp_launch=32,
+    launch=390,
+    block_launch=154,
     scalar=4,
     drain=66,
     lanes=128,
@@ -245,6 +248,7 @@ _HOPPER = Latencies(
 )
 
 H200, ESTIMATE = "measured on an H200, 2026-11-28: ", "an estimate"
+LATER = "measured on an H200, 2026-11-29: "
 
 SOURCES: Mapping[str, str] = {
     "multiprocessors": "NVIDIA's data sheet of the H100",
@@ -253,6 +257,7 @@ SOURCES: Mapping[str, str] = {
     "cache_latency": H200 + "global load, hit: 279",
     "load_rate": "DeepGEMM, sm90.hpp; bulk loads by all of data of their own arrive at 35",
     "store_rate": H200 + "bulk store of 131072 B, by all: 20",
+    "missing": LATER + "bulk loads by all of what four read: 28.2 B a cycle, 34.6 of the cache",
     "dram_rate": H200 + "a copy of 4.31 TB/s",
     "dram_bandwidth": H200 + "reads of 128, 256, 512 MiB: 32.8, 62.4, 119.7 us",
     "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",
@@ -269,8 +274,8 @@ SOURCES: Mapping[str, str] = {
     "wake": H200 + "arrival until another warp goes on: 66.6, with the arrival",
     "remote": "arXiv 2402.13499",
     "barrier": H200 + "bar.sync of four warps: 19.9",
-    "launch": ESTIMATE,
-    "warp_launch": H200 + "a block of four warps each 144 cycles",
+    "launch": LATER + "blocks of 100, 200 KB of shared memory, 1 to 12 warps: 385 to 393",
+    "block_launch": LATER + "131072 blocks that do nothing, 4 to 16 warps: 87 us; of 32: 97 us",
     "scalar": H200 + "fma of the result of one: 4.1",
     "drain": H200 + "1 wgmma m64n256k16: 196, 16 of them: 2116",
     "lanes": "CUDA C++ Programming Guide, arithmetic instructions, 9.0",

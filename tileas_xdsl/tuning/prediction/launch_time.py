@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 from statistics import fmean
 
 from xdsl.dialects import func
@@ -31,6 +31,7 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
@@ -65,6 +66,16 @@ class Predicted:
     """Equal for equal launches of equal code: a digest of grid and tiles when agents are made."""
 
 
+@dataclass(frozen=True)
+class _PipelinedLoop:
+    """What a pipelined loop takes of its busiest unit and waits beside that, and what it moves."""
+
+    unit: str
+    busy: float
+    waits: float
+    bytes: float
+
+
 @dataclass
 class _Block:
     """What a block demands of units, how long it waits beside that, and flops of its products."""
@@ -76,6 +87,7 @@ class _Block:
     """Cycles in which it occupies no unit that others may need."""
     serial_bytes: float = 0
     """Bytes of code that overlaps no loads with anything."""
+    loops: list[_PipelinedLoop] = field(default_factory=list[_PipelinedLoop])
     flops: float = 0
     is_exact: bool = True
     meets: bool = False
@@ -98,16 +110,24 @@ class _Block:
         self.flops += times * one.product_flops
 
     def wait_for_dram(self, traffic: Traffic, blocks: int) -> None:
-        """Let serial code take as long as DRAM needs for its share of the bytes of a launch.
+        """Let code take as long as DRAM needs for its share of the bytes of a launch.
 
-        A grid that is smaller than the chip has all of the bandwidth, too.
+        A grid that is smaller than the chip has all of the bandwidth, too.  A pipelined loop loads
+        ahead, and waits for nothing beside that.
         """
-        if not traffic.accessed:
-            return
         busy = min(blocks, self.costs.multiprocessors)
-        share = min(self.serial_bytes * blocks / traffic.accessed, 1)
-        cycles = share * traffic.seconds(self.costs) * self.costs.clock * 1e6 * busy / blocks
-        self.demands[MEMORY] = max(self.demands.get(MEMORY, 0), cycles)
+        of_all = traffic.seconds(self.costs) * self.costs.clock * 1e6 * busy / blocks
+        accessed = traffic.accessed / blocks
+
+        def cycles(count: float) -> float:
+            return of_all * min(count / accessed, 1) if accessed else 0
+
+        self.demands[MEMORY] = max(self.demands.get(MEMORY, 0), cycles(self.serial_bytes))
+        for loop in self.loops:
+            moving = cycles(loop.bytes)
+            is_awaited = moving > loop.busy + loop.waits
+            self.demand(MEMORY if is_awaited else loop.unit, moving if is_awaited else loop.busy)
+            self.latencies += 0 if is_awaited else loop.waits
 
     @property
     def alone(self) -> float:
@@ -130,12 +150,14 @@ class _Program:
     warps: int
     loops: Sequence[tuple[Operation, LoopFacts]]
     outside: Roofline | None
+    waves: int
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
-        found = _Block(self.costs, {"launch": self.costs.warp_launch * self.warps})
+        found = _Block(self.costs, {"launch": self.costs.block_launch})
+        found.latencies += self.costs.launch - self.costs.block_launch
         for loop, facts in self.loops:
-            _add_loop(found, loop, facts, _iterations(loop, numbers, found))
+            _add_loop(found, loop, facts, _iterations(loop, numbers, found), self.waves)
         started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
@@ -166,17 +188,22 @@ def predicted(
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    program = _Program(function, costs, spec.num_warps, tuple(known), outside)
-    traffic, block = traffic_of(function, numbers, blocks), program.block(numbers)
-    block.wait_for_dram(traffic, blocks)
-    together = blocks_together(function, target)
+    traffic, together = traffic_of(function, numbers, blocks), blocks_together(function, target)
+    waves = ceil_div(blocks, costs.multiprocessors * together)
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves)
+
+    def demands(numbers: Sequence[ScalarValues]) -> _Block:
+        found = program.block(numbers)
+        found.wait_for_dram(traffic, blocks)
+        return found
 
     def work(one: Grid) -> float:
-        return program.block([ScalarValues(arguments, grid, one)]).alone
+        return demands([ScalarValues(arguments, grid, one)]).alone
 
+    block = demands(numbers)
     each = ceil_div(blocks, costs.multiprocessors)
     alone = 1 if block.meets else spec.num_warps
-    cycles = costs.launch + _cycles_of_waves(block, each, together, alone)
+    cycles = _cycles_of_waves(block, each, together, alone)
     cycles *= slowdown(grid, work, costs.multiprocessors * together)
     bound = block.bound
     moving = traffic.seconds(costs) * costs.clock * 1e6
@@ -184,7 +211,6 @@ def predicted(
         cycles, bound = moving, MEMORY
     seconds = cycles / (costs.clock * 1e6)
     power = _power(block.flops * blocks, seconds, program.peak, costs)
-    waves = ceil_div(blocks, costs.multiprocessors * together)
     is_bound_by_power = power > 1
     return Predicted(
         seconds * power * 1e6 + costs.grid_launch / 1e3,
@@ -225,15 +251,26 @@ def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int
     return count
 
 
-def _add_loop(block: _Block, loop: Operation, facts: LoopFacts, iterations: float) -> None:
-    """Add the iterations of a loop; of a pipelined one the first waits for what it loads."""
+def _add_loop(
+    block: _Block, loop: Operation, facts: LoopFacts, iterations: float, waves: int
+) -> None:
+    """Add the iterations of a loop; of a pipelined one the first waits for what it loads.
+
+    The first of some waves of blocks finds nothing in the L2 cache, nor do other blocks that read
+    the same at that time.
+    """
     if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
-        busiest = max((one.cycles for one in facts.units), default=0.0)
-        first = max((one.latency for one in facts.operations), default=0)
-        block.demand(facts.bound or LATENCY, iterations * busiest)
-        block.latencies += first + iterations * max(facts.cycles - busiest, 0)
+        rounds = waves if isinstance(loop.parent_op(), func.FuncOp) else inf
+        missing = 1 + block.costs.missing / 100 / rounds
+        units = [one.cycles * (missing if one.unit == Unit.TMA else 1) for one in facts.units]
+        busiest = max(units, default=0.0)
+        waits = max(facts.cycles - busiest, 0) * iterations
+        moved = 0 if facts.roofline is None else iterations * facts.roofline.bytes
+        unit = facts.bound or LATENCY
+        block.loops.append(_PipelinedLoop(unit, iterations * busiest, waits, moved))
+        block.latencies += max((one.latency for one in facts.operations), default=0)
         block.meets = True
     elif facts.roofline is not None:
         block.add_serial(facts.roofline, loop.regions[-1].block, iterations)
