@@ -375,3 +375,31 @@ func.func @in_place(%a: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) {
   }
   func.return
 }
+
+// -----
+
+// What waits for nothing is loaded in front of the reduction that it stands behind: threads meet
+// there, and both loads are on their way together.  One that a token orders stays.
+
+// CHECK-LABEL: @weights
+// CHECK:       %x, %{{.*}} = nv_tileas.tiled_load %a
+// CHECK-NEXT:  %w, %{{.*}} = nv_tileas.tiled_load %b
+// CHECK-NEXT:  nv_tileas.reduce
+// CHECK:       nv_tileas.tiled_store
+// CHECK-NEXT:  %v, %{{.*}} = nv_tileas.tiled_load %b
+func.func @weights(%a: !nv_tileas.tiled_view<1x512xf32, gmem>, %b: !nv_tileas.tiled_view<512xf32, gmem>, %c: !nv_tileas.tiled_view<1xf32, gmem>, %d: !nv_tileas.tiled_view<512xf32, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %x, %first = nv_tileas.tiled_load %a[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x512xf32, gmem> -> tensor<1x512xf32>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x512xf32> -> tensor<1xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %t = arith.addf %l, %r : f32
+    nv_tileas.yield %t : f32
+  }
+  %w, %second = nv_tileas.tiled_load %b[%zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<512xf32, gmem> -> tensor<512xf32>, !nv_tileaa.mem_token
+  %stored = nv_tileas.tiled_store %s, %c[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+  %v, %third = nv_tileas.tiled_load %b[%zero] after %stored : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<512xf32, gmem> -> tensor<512xf32>, !nv_tileaa.mem_token
+  %y = arith.mulf %w, %v : tensor<512xf32>
+  nv_tileas.tiled_store %y, %d[%i] after %third : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<512xf32>, !nv_tileas.tiled_view<512xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

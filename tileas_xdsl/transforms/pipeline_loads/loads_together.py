@@ -72,7 +72,7 @@ def _loads(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
     """Return what a loop without loops in it, and without products, loads by the round."""
     inside = operations_in(loop.body)
     if LOADED_TOGETHER in loop.attributes or any(
-        isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or _writes(op) for op in inside
+        isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside
     ):
         return ()
     mine = set(inside)
@@ -91,7 +91,7 @@ def _known_rounds(loop: scf.ForOp) -> int:
     return 1 << trips.bit_length() - 1
 
 
-def _writes(op: Operation) -> bool:
+def writes_by_place(op: Operation) -> bool:
     """Whether a store is ordered by its place, behind loads that would come before it."""
     return op.has_trait(MemoryWriteEffect) and getattr(op, "token", None) is None
 

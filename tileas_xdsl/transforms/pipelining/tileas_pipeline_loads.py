@@ -19,6 +19,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     load_loop,
     loop_problems,
 )
+from tileas_xdsl.transforms.pipeline_loads.loads_ahead import load_ahead
 from tileas_xdsl.transforms.pipeline_loads.loads_together import load_together
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
@@ -45,7 +46,8 @@ class TileasPipelineLoads(ModulePass):
     around none that is.
 
     Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
-    rounds at a time, as registers allow: the loads of all of them are on their way together.
+    rounds at a time, as registers allow: the loads of all of them are on their way together.  So
+    are loads in front of the first reduction of a kernel and those behind it that wait for nothing.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -78,3 +80,4 @@ def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
         divide(found, needed)
     if not is_divided(function):
         load_together(function, target)
+        load_ahead(function, target)
