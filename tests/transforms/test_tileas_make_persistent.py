@@ -98,6 +98,15 @@ def test_what_stays_says_why() -> None:
     assert found.why.startswith("tile blocks may wait for one another")
 
 
+def test_attention_stays_as_it_is() -> None:
+    """Its warpgroups take turns, which tile blocks of several for each CTA would interrupt."""
+    kernel = ATTENTION.compiled("sm_90a")
+    assert kernel.abi.short_loop is None
+    found = reasons_in([kernel.module_after("tileas-make-persistent")])
+    (why,) = (one.why for one in found if one.what == "persistent CTAs")
+    assert why.startswith("products are computed of one another")
+
+
 def _of_two(problem: Problem) -> Problem:
     return replace(problem, kernel=problem.kernel.replace_hints(num_ctas=2))
 
