@@ -32,8 +32,7 @@ from tileas_xdsl.scheduling.resources.machine_model import MachineModel, ModelNa
 from tileas_xdsl.scheduling.resources.register_demand import register_demand
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
 from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, read_plan
-from tileas_xdsl.scheduling.solvers.cached_search import cached_schedule
-from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName
+from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, cached_schedule
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 

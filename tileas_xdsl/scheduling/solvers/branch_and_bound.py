@@ -8,11 +8,17 @@ that it is deterministic and short.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from tileas_xdsl.scheduling.problem import Problem
-from tileas_xdsl.scheduling.solvers.cost import Cost, cost_of
 from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.reservation_table import ReservationTable
 from tileas_xdsl.scheduling.solvers.windows import Windows, multiples
+
+Cost: TypeAlias = tuple[int, int, int]
+"""Stages from the first task on that waits for another, cycles of lifetimes by weight, sum of
+starts; compared in this order."""
 
 PROBES_FOR_BETTER = 4_000
 """Starts that are tried for a better schedule of the same interval, once there is one."""
@@ -92,8 +98,21 @@ class _Search:
     def _note(self) -> None:
         first = min(self.placed.values()) if self.problem.is_relative else 0
         starts = tuple(self.placed[task] - first for task in range(len(self.order)))
-        cost = cost_of(self.problem, self.ii, starts)
+        cost = _cost_of(self.problem, self.ii, starts)
         if self.best is None:
             self.probes = min(self.probes, PROBES_FOR_BETTER)
         if self.best is None or cost < self.best[0]:
             self.best = (cost, starts)
+
+
+def _cost_of(problem: Problem, ii: int, starts: Sequence[int]) -> Cost:
+    """Return the cost of a schedule: fewest stages first, then register lifetimes."""
+    lifetimes = sum(
+        edge.weight * (starts[edge.target] + ii * edge.distance - starts[edge.source])
+        for edge in problem.dependences
+    )
+    sources = problem.sources
+    inner = [start for task, start in enumerate(starts) if task not in sources] or [*starts]
+    first = min(inner, default=0)
+    stages = max(((start - first) // ii for start in inner), default=0)
+    return stages, lifetimes, sum(start - first for start in inner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,6 +29,9 @@ MAX_PROBES = 16_000
 
 MAX_TASKS, LARGE_SHARE = 10, 8
 """Of a loop of more tasks than this, each interval gets this part of the probes that are left."""
+
+REMEMBERED = 256
+"""Solved problems that are kept, of which the least recently used goes first."""
 
 
 class SolverName(StrEnum):
@@ -102,3 +106,17 @@ class _Solver:
         if found.starts is not None or found.is_complete:
             return found
         return IntervalResult(list_starts(problem, ii, self.quantum), is_complete=False)
+
+
+_known: OrderedDict[tuple[str, SearchOptions], Solution | None] = OrderedDict()
+
+
+def cached_schedule(problem: Problem, options: SearchOptions) -> Solution | None:
+    """Return what `find_schedule` returns, from memory where the problem was solved before."""
+    key = (repr(problem), options)
+    if key not in _known:
+        _known[key] = find_schedule(problem, options)
+    _known.move_to_end(key)
+    if len(_known) > REMEMBERED:
+        _known.popitem(last=False)
+    return _known[key]

@@ -336,7 +336,7 @@ def load_window(
     source = window.view
     mask = None if op.mask is None else in_registers(e, op, op.mask, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
-    alone = ordering.semantics is not None and not is_held_once(e, layout)
+    alone = ordering.semantics is not None and not is_held_once(layout)
     guard = is_first_replica(e, layout) if alone else _is_owner(e, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)

@@ -114,7 +114,7 @@ class PointerElements:
         """Return whether several threads hold one element of the access."""
         if self.layout is None:
             return not self.e.by_one_thread
-        return not is_held_once(self.e, self.layout)
+        return not is_held_once(self.layout)
 
     def collected(
         self, found: Sequence[tuple[Cell, SSAValue]], *, shared: bool = False

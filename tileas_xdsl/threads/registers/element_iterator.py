@@ -51,7 +51,7 @@ def _cells(
             yield Cell(chunk.block, chunk.register + k, exists)
 
 
-def is_held_once(e: ThreadBuilder, layout: RegisterLayout) -> bool:
+def is_held_once(layout: RegisterLayout) -> bool:
     """Whether no two registers of the agent hold one element."""
     return layout.replicas == 1
 

@@ -167,7 +167,7 @@ def _phases(tiles: Tiles) -> tuple[Sequence[Phase], Sequence[Sequence[Operation]
         for op in touching(tile)
         if (above := block.find_ancestor_op_in_block(op)) is not None
     }
-    if not all(_is_phase_operation(op, tiles, block, inside) for op in inside):
+    if not all(_is_phase_operation(op, tiles, inside) for op in inside):
         return None
     # What stands between operations of the class runs between the loops, so its order changes:
     # allowed for what has no effect, or one that tokens order.
@@ -192,7 +192,7 @@ def crosses(op: Operation, tiles: Tiles) -> bool:
     return isinstance(op, ReduceOp) and tiles.get(op.source) == op.axis.value.data
 
 
-def _is_phase_operation(op: Operation, tiles: Tiles, block: Block, inside: set[Operation]) -> bool:
+def _is_phase_operation(op: Operation, tiles: Tiles, inside: set[Operation]) -> bool:
     """Whether an operation on tiles of the class may stand in a loop over its chunks."""
     if isinstance(op, WRITES):
         results = [value for value in op.results if value in tiles]

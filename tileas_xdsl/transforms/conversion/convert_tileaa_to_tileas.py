@@ -13,11 +13,14 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.transforms.extension import with_added
+from tileas_xdsl.transforms.tileaa_to_tileas.compute import COMPUTE
+from tileas_xdsl.transforms.tileaa_to_tileas.elements import ELEMENTS
 from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
+from tileas_xdsl.transforms.tileaa_to_tileas.memory import MEMORY
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import ApplyRule
-from tileas_xdsl.transforms.tileaa_to_tileas.tables import RULES
+from tileas_xdsl.transforms.tileaa_to_tileas.shapes import SHAPES
 
-PATTERNS: tuple[RewritePattern, ...] = (ApplyRule(RULES),)
+PATTERNS: tuple[RewritePattern, ...] = (ApplyRule({**COMPUTE, **ELEMENTS, **MEMORY, **SHAPES}),)
 """The patterns of `convert-tileaa-to-tileas`: one, with a rule for each operation class."""
 
 

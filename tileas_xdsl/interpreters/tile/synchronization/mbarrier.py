@@ -97,7 +97,7 @@ class MBarrier:
         self.tx_count -= count
         self._check_bytes(who)
         self.log(time, who, f"delivered {count} bytes, {self.tx_count} outstanding")
-        self._complete_if_due(time)
+        self._complete_if_due()
 
     def arrive(
         self,
@@ -119,7 +119,7 @@ class MBarrier:
         phase = self.phase
         self.pending -= count
         self.log(time, who, f"arrived, {self.pending} of {self.expected} arrivals pending")
-        self._complete_if_due(time)
+        self._complete_if_due()
         return phase
 
     def arrive_expect_tx(self, count: int, who: str = "", time: int = 0) -> int:
@@ -162,7 +162,7 @@ class MBarrier:
                 f"it holds {-MAX_COUNT} to {MAX_COUNT}"
             )
 
-    def _complete_if_due(self, time: int) -> None:
+    def _complete_if_due(self) -> None:
         if self.pending or self.tx_count:
             return
         self.completed_at = self._latest

@@ -73,7 +73,7 @@ def write(a: Assignment, root: Operation) -> None:
     retype_pipelines(root, chosen, a)
     rematerialize_free_tiles(root)
     for group, choice in chosen.items():
-        _write_operations(a, group, choice)
+        _write_operations(group, choice)
 
 
 def _retype_group(a: Assignment, group: TileGroup, choice: Choice) -> None:
@@ -192,7 +192,7 @@ def layout_of_panels(layout: MemoryLayout, columns: int) -> MemoryLayout | None:
     return MemoryLayout(Layout(shape, stride), layout.swizzle, layout.elem)
 
 
-def _write_operations(a: Assignment, group: TileGroup, choice: Choice) -> None:
+def _write_operations(group: TileGroup, choice: Choice) -> None:
     """Write the layouts that loads and stores work with, and their atoms."""
     for op, candidate in choice.atoms.items():
         if not isinstance(op, TiledLoadBase | TiledStoreOp | TmaTransferOp):

@@ -103,7 +103,7 @@ def _result(
     assert type_ is not None
     parts = tuple(filled(e, row, vectors_of(layout).length, type_) for row in rows)
     old = RegisterTile(layout, type_, parts)
-    if not any(op.result.uses) or is_held_once(e, layout):
+    if not any(op.result.uses) or is_held_once(layout):
         return old
     return exchanged(e, op, old, layout)
 

@@ -141,7 +141,7 @@ def gather(e: ThreadBuilder, op: GatherLoadOp) -> Sequence[Lowered]:
     type_, layout = work.view.element, work.layout
     padding = padding_of(op.padding_value, type_)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
-    alone = ordering.semantics is not None and not is_held_once(e, layout)
+    alone = ordering.semantics is not None and not is_held_once(layout)
     rows: list[dict[int, SSAValue]] = [{} for _ in range(vectors_of(layout).count)]
     for cell in (cells_to_store if alone else cells_to_load)(e, layout, ALONE):
         pointer, exists = work.element_address(cell)

@@ -143,7 +143,6 @@ def _through_memory(
     _, size = stored(c.wide)
     offset = scratch_offset(state, op, count * int(parts.counts.max()) * size, "rows")
     pointer = state.e.insert(GetDynSmemOp(offset, c.wide, SCRATCH_ALIGNMENT)).result
-    everywhere = np.ones(state.threads, dtype=bool)
     for group, value in enumerate(values):
         number, row = parts.number[:, group], partials.rows[:, group]
         mine = number >= 0
@@ -156,7 +155,7 @@ def _through_memory(
     found: list[SSAValue] = []
     for slot in range(target.layout.slots):
         row = target.layout.held[:, slot]
-        found.append(_joined_row(state, c, parts, pointer, row, everywhere, digits))
+        found.append(_joined_row(state, c, parts, pointer, row, digits))
     return found
 
 
@@ -166,7 +165,6 @@ def _joined_row(
     parts: Parts,
     pointer: SSAValue,
     row: Table,
-    everywhere: Any,
     digits: Any,
 ) -> SSAValue:
     """All parts of the row that each thread needs."""
