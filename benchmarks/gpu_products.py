@@ -72,6 +72,29 @@ def _matmul(name: str, d: Data) -> None:
     torch.matmul(a.t() if name == "A^T" else a, b.t() if name == "B^T" else b, out=d["out"])
 
 
+def odd_rows(target: str) -> Iterator[Case]:
+    """Rows of B and C that are odd multiples of 16 bytes: each row of a box is in two lines of L2.
+
+    CTAs that share B by multicast (`num_ctas`) load half of it each.
+    """
+    import cuda.tile as ct
+
+    from kernels.cutile.matmul import matmul
+
+    pair = ct.kernel(matmul._pyfunc, num_ctas=2)
+    for m, n, k in ((4000, 4104, 4096), (4096, 4104, 512)):
+
+        def data(m: int = m, n: int = n, k: int = k) -> Data:
+            return {"a": random("f16", m, k), "b": random("f16", k, n), "out": unset("f16", m, n)}
+
+        shared = _tiled(pair, (m, n), ((256, 128, 64), (256, 256, 64), (512, 128, 64)), target)
+        ours = {**_tiled(matmul, (m, n), TILES, target)}
+        ours |= {f"{name} of 2 CTAs": launch for name, launch in shared.items()}
+        size = 2 * (m * k + k * n + m * n)
+        name = f"odd rows {m}x{n}x{k} f16"
+        yield _case(name, 2.0 * m * n * k, data, ours, partial(_matmul, ""), size)
+
+
 def of_bytes(target: str, n: int = 8192) -> Iterator[Case]:
     """Products of 8 bits: B stored N x K, which tensor cores read, and K x N."""
     import kernels.cutile.matmul as module
@@ -288,6 +311,9 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 
 def products(target: str) -> Iterator[Case]:
     """All of these."""
-    plain, many = (transposed, of_bytes, of_tf32, of_f64), (batched, persistent, grouped, experts)
+    plain, many = (
+        (transposed, odd_rows, of_bytes, of_tf32, of_f64),
+        (batched, persistent, grouped, experts),
+    )
     for maker in (*plain, *many, skinny):
         yield from maker(target)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import Any, cast
 
 import numpy as np
@@ -19,12 +20,14 @@ from xdsl.utils.arg_spec import ArgSpec
 from kernels.cutile import Problem, emulated
 from kernels.cutile.attention import Attention
 from kernels.cutile.matmul import matmul  # pyright: ignore[reportUnknownVariableType]
+from tests.cutile_loops import sparse  # pyright: ignore[reportUnknownVariableType]
 from tests.support.ir import parse
 from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumerReleaseOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
@@ -242,6 +245,18 @@ def test_groups_take_turns_by_themselves() -> None:
     assert "bar.arrive" in kernel.ptx
     assert problem.compiled("sm_90a").ptx == kernel.ptx
     assert "bar.arrive" not in two_groups(turns=False)[1].ptx
+
+
+def test_groups_whose_products_take_longer_than_powers_take_no_turns() -> None:
+    """The loads of a bias do, too: 371 TFLOP/s with turns, 400 without, at head size 128."""
+    t, blocks = 128, np.zeros((2, 5), np.int32)
+    rows, keys, bias = (np.empty(shape, np.float16) for shape in ((256, t), (512, t), (256, 512)))
+    arguments = (rows, keys, keys, bias, blocks, rows, 0.1, t, t)
+    laid_out = takewhile(lambda one: one.name != "tileas-pipeline-loads", passes(turns=True))
+    made = compile(cast("Any", sparse), *arguments, target="sm_90a", passes=[*laid_out])
+    operations = [op.name for op in made.module.walk()]
+    assert "nv_tileas.async.pipeline.agent_switch" in operations
+    assert TurnOp.name not in operations
 
 
 @pytest.mark.parametrize("order", ["eager", "lazy"])
