@@ -1,6 +1,6 @@
 """How an operation is made of its fields: parameters in, operands, properties and results out.
 
-`fields.py` says which fields there are; `_parameters` and `_order` read them off a class once.
+`fields.py` says which fields there are; `_plan` reads them off a class once.
 
     TiledStoreOp(tile, view, [i], atom="stg")     parameters: value, view, coords, atom
     operands = [view, tile, [i], [], None]        the order of the IR; what is absent is None
@@ -13,14 +13,34 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i32
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
 from xdsl.irdl import (
     InferenceContext,
     IRDLOperation,
     OptAttributeDef,
     OptPropertyDef,
+    OptResultDef,
     ResultDef,
+    VarResultDef,
 )
 
 Convert: TypeAlias = Callable[..., object]
@@ -71,22 +91,38 @@ def place_operands(cls: type[IRDLOperation]) -> None:
 
 def init_from_parameters(op: IRDLOperation, *given: object, **named: object) -> None:
     """Initialise an operation by its parameters; raises `TypeError` as a function would."""
-    names, defaults, aliases = _parameters(type(op))
-    class_name = type(op).__name__
-    if len(given) > len(names):
-        raise TypeError(f"{class_name} takes {len(names)} values in order, not {len(given)}")
-    first = dict(zip(names, given, strict=False))
-    if twice := first.keys() & named.keys():
-        raise TypeError(f"{class_name} is given {', '.join(sorted(twice))} twice")
-    values = {**defaults, **first, **named}
-    if len(values) > len(defaults):
-        wrong = [name for name in values if name not in defaults]
-        raise TypeError(f"{class_name} does not take {', '.join(wrong)}")
-    if missing := [name for name, value in values.items() if value is REQUIRED]:
-        raise TypeError(f"{class_name} needs {', '.join(missing)}")
-    for alias, name in aliases:
+    plan = _plan(type(op))
+    signature = (len(given), *named)
+    call = plan.calls.get(signature)
+    if call is None:
+        call = plan.calls[signature] = _call(type(op).__name__, plan, *signature)
+    values = plan.defaults.copy()
+    values.update(zip(call.names, given, strict=True))
+    values.update(named)
+    for alias, name in call.aliases:
         values[name] = values.pop(alias)
-    _init(op, values)
+    _init(op, plan, values, call.properties)
+
+
+def _call(class_name: str, plan: _Plan, count: int, *named: str) -> _Call:
+    """What follows from how many values are given in order and which by name; `TypeError`."""
+    positional = [name for name, (_, parameter) in plan.parameters.items() if not parameter.kw_only]
+    if count > len(positional):
+        raise TypeError(f"{class_name} takes {len(positional)} values in order, not {count}")
+    given = [*positional[:count], *named]
+    if twice := {name for name in named if name in positional[:count]}:
+        raise TypeError(f"{class_name} is given {', '.join(sorted(twice))} twice")
+    if wrong := [name for name in named if name not in plan.parameters]:
+        raise TypeError(f"{class_name} does not take {', '.join(wrong)}")
+    required = [name for name, (_, each) in plan.parameters.items() if each.default is REQUIRED]
+    if missing := [name for name in required if name not in given]:
+        raise TypeError(f"{class_name} needs {', '.join(missing)}")
+    names = {plan.parameters[name][0] for name in given}
+    return _Call(
+        [plan.parameters[name][0] for name in positional[:count]],
+        [(name, plan.parameters[name][0]) for name in named if plan.parameters[name][0] != name],
+        [kept for kept in plan.properties if kept[0] in names or plan.defaults.get(kept[0])],
+    )
 
 
 def init_fields(op: IRDLOperation, **fields: Any) -> None:
@@ -94,78 +130,153 @@ def init_fields(op: IRDLOperation, **fields: Any) -> None:
 
     An operand that is None is absent, as is an optional property that is None or False.
     """
-    _init(op, fields)
+    plan = _plan(type(op))
+    _init(op, plan, fields, plan.properties)
 
 
-def _init(op: IRDLOperation, fields: Mapping[str, Any]) -> None:
-    order = _order(type(op))
-    operands = [fields.get(name) for name in order.operands]
-    properties = _attributes(order.properties, fields)
-    results = [_result_type(*result, fields) for result in order.results]
-    fill: Callable[..., None] | None = getattr(type(op), "fill", None)
-    if fill is not None:
-        fill(op, operands, [type_ for type_ in results if type_ is not None], **properties)
-        return
-    IRDLOperation.__init__(
-        op,
-        operands=operands,
-        result_types=results,
-        properties={name: attribute_of(value) for name, value in properties.items()},
-        attributes=_attributes(order.attributes, fields),
-        regions=[_region(fields[name]) for name in order.regions],
-    )
+def _init(
+    op: IRDLOperation, plan: _Plan, fields: Mapping[str, Any], given: Sequence[_Kept]
+) -> None:
+    types: list[Attribute] = []
+    for result in plan.results:
+        found = _result_type(result, fields)
+        if found is None:
+            continue
+        if result.is_variadic:
+            types += found
+        else:
+            types.append(found)
+    properties = _attributes(given, fields, plan.attribute_of)
+    initialise(op, [fields.get(name) for name in plan.operands], types, properties)
+    if plan.attributes:
+        op.attributes = _attributes(plan.attributes, fields, plan.attribute_of)
+    for name in plan.regions:
+        for region in _regions(fields[name]):
+            op.add_region(region)
 
 
-def _attributes(kept: Sequence[_Kept], fields: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict[str, Any]()
-    for name, ir_name, false_is_absent, parameter in kept:
+SINGLE = frozenset((OpResult, BlockArgument))
+"""Checked first: `isinstance` of an abstract class is slow."""
+
+SEGMENTS = "operandSegmentSizes"
+
+
+@cache
+def is_segmented(cls: type[IRDLOperation]) -> bool:
+    """Whether an operation has two or more groups of operands."""
+    return SEGMENTS in cls.get_irdl_definition().properties
+
+
+def initialise(
+    op: IRDLOperation,
+    operands: Sequence[Any],
+    results: Sequence[Attribute],
+    properties: dict[str, Attribute],
+) -> None:
+    """As `IRDLOperation.__init__`, several times as fast: counts are checked by the verifier.
+
+    Operands are values, operations, sequences of both, or None; they follow the definition.
+    """
+    flat: list[SSAValue] = []
+    sizes: list[int] = []
+    for operand in operands:
+        if operand.__class__ in SINGLE:
+            flat.append(operand)
+            sizes.append(1)
+        elif operand is None:
+            sizes.append(0)
+        elif isinstance(operand, Operation):
+            flat.append(as_value(operand))
+            sizes.append(1)
+        else:
+            flat += map(as_value, operand)
+            sizes.append(len(operand))
+    if is_segmented(type(op)):
+        properties[SEGMENTS] = int_array(tuple(sizes))
+    uses = tuple([Use(op, index) for index in range(len(flat))])
+    for value, use in zip(flat, uses, strict=True):
+        value.add_use(use)
+    op._operands = SSAValues(flat)  # pyright: ignore[reportPrivateUsage]
+    op._operand_uses = uses  # pyright: ignore[reportPrivateUsage]
+    op.results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(results)])
+    op.properties = properties
+    op.attributes = {}
+    op.location = UNKNOWN_LOC
+    op.regions = ()
+
+
+def as_value(value: SSAValue | Operation) -> SSAValue:
+    """The value, or the first result of the operation."""
+    return value.results[0] if isinstance(value, Operation) else value
+
+
+def _attributes(
+    kept: Sequence[_Kept], fields: Mapping[str, Any], attribute_of: Callable[[Any], Attribute]
+) -> dict[str, Attribute]:
+    found = dict[str, Attribute]()
+    for name, ir_name, zero_is_absent, parameter in kept:
         given = fields.get(name)
-        if given is None or (false_is_absent and isinstance(given, int) and not given):
+        if given is None or (zero_is_absent and not given and isinstance(given, int)):
             continue
         if parameter is not None:
             given = _converted(given, parameter, fields)
-        if given is not None:
-            found[ir_name] = given
+        if given is not None and given is not False:
+            found[ir_name] = attribute_of(given)
     return found
 
 
-def _converted(given: object, parameter: Parameter | None, fields: Mapping[str, Any]) -> object:
-    if parameter is None or parameter.convert is None:
+def _converted(given: object, parameter: Parameter, fields: Mapping[str, Any]) -> object:
+    if parameter.convert is None:
         return given
     if parameter.of is None:
         return parameter.convert(given)
     return parameter.convert(given, SSAValue.get(fields[parameter.of]).type)
 
 
-def _result_type(
-    name: str,
-    type_: Attribute | ResultType | None,
-    parameter: Parameter | None,
-    fields: Mapping[str, Any],
-) -> Any:
-    found = fields.get(name)
+def _result_type(result: _Result, fields: Mapping[str, Any]) -> Any:
+    found = fields.get(result.name)
     if found is None:
-        found = type_(fields) if callable(type_) else type_
-    return _converted(found, parameter, fields)
+        found = result.type(fields) if callable(result.type) else result.type
+    return found if result.parameter is None else _converted(found, result.parameter, fields)
 
 
-def _region(given: Region | Block | Sequence[Region]) -> Region | Sequence[Region]:
-    return Region(given) if isinstance(given, Block) else given
+def _regions(given: Region | Block | Sequence[Region]) -> Sequence[Region]:
+    match given:
+        case Block():
+            return (Region(given),)
+        case Region():
+            return (given,)
+        case _:
+            return given
 
 
 def attribute_of(value: object) -> Attribute:
     """Return a Python value as an attribute: a string, an `i32`, a flag or an array of `i32`."""
-    match value:
-        case Attribute():
-            return value
-        case str():
-            return StringAttr(value)
-        case bool():
-            return UnitAttr()
-        case int():
-            return IntegerAttr(value, i32)
-        case _:
-            return DenseArrayBase.from_list(i32, cast("Sequence[int]", value))
+    if isinstance(value, str):
+        return text_attr(value)
+    if isinstance(value, int):
+        return UNIT if isinstance(value, bool) else _int_attr(value)
+    return value if isinstance(value, Attribute) else int_array(tuple(cast("Sequence[int]", value)))
+
+
+UNIT = UnitAttr()
+
+
+@cache
+def text_attr(text: str) -> StringAttr:
+    """A string attribute; equal ones are one object."""
+    return StringAttr(text)
+
+
+@cache
+def _int_attr(number: int) -> IntegerAttr:
+    return IntegerAttr(number, i32)
+
+
+@cache
+def int_array(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """An array of `i32`, of sizes of operands for example; equal ones are one object."""
+    return DenseArrayBase.from_list(i32, numbers)
 
 
 _Kept: TypeAlias = "tuple[str, str, bool, Parameter | None]"
@@ -173,15 +284,42 @@ _Kept: TypeAlias = "tuple[str, str, bool, Parameter | None]"
 None, and the parameter that converts it."""
 
 
-class _Order(NamedTuple):
-    """The fields of an operation in the order of its definition."""
+class _Result(NamedTuple):
+    """A result."""
 
+    name: str
+    type: Attribute | ResultType | None
+    """The type where none is given."""
+    parameter: Parameter | None
+    """Converts both."""
+    is_variadic: bool
+
+
+class _Call(NamedTuple):
+    """What is the same for all calls with as many values in order, and with the same names."""
+
+    names: Sequence[str]
+    """The fields that are given in order."""
+    aliases: Sequence[tuple[str, str]]
+    """Names that are not that of the field, and it."""
+    properties: Sequence[_Kept]
+    """Those that are given or have a default."""
+
+
+class _Plan(NamedTuple):
+    """How operations of a class are made: parameters, and fields in the order of the definition."""
+
+    parameters: Mapping[str, tuple[str, Parameter]]
+    """By name, with their fields."""
+    defaults: dict[str, object]
+    """By field."""
     operands: Sequence[str]
     properties: Sequence[_Kept]
     attributes: Sequence[_Kept]
     regions: Sequence[str]
-    results: Sequence[tuple[str, Attribute | ResultType | None, Parameter | None]]
-    """Name, the type where none is given, and the parameter that converts both."""
+    results: Sequence[_Result]
+    attribute_of: Callable[[Any], Attribute]
+    calls: dict[tuple[Any, ...], _Call]
 
 
 _Field: TypeAlias = Parameter | Attribute | ResultType
@@ -196,59 +334,54 @@ def _fields(cls: type[IRDLOperation]) -> Mapping[str, _Field]:
 
 
 @cache
-def _parameters(
-    cls: type[IRDLOperation],
-) -> tuple[Sequence[str], Mapping[str, object], Sequence[tuple[str, str]]]:
-    """The names of positional parameters; defaults; parameters with other names than fields."""
-    fields = _fields(cls).items()
-    parameters = {
-        field.alias or name: (name, field) for name, field in fields if isinstance(field, Parameter)
-    }
-    positional = [name for name, (_, parameter) in parameters.items() if not parameter.kw_only]
-    defaults = {name: parameter.default for name, (_, parameter) in parameters.items()}
-    aliases = [(name, field) for name, (field, _) in parameters.items() if name != field]
-    return positional, defaults, aliases
-
-
-@cache
-def _order(cls: type[IRDLOperation]) -> _Order:
+def _plan(cls: type[IRDLOperation]) -> _Plan:
     definition, fields = cls.get_irdl_definition(), _fields(cls)
+    parameters = {
+        field.alias or name: (name, field)
+        for name, field in fields.items()
+        if isinstance(field, Parameter)
+    }
     names = {ir_name: name for name, (ir_name, _) in definition.accessor_names.items()}
     ranks = {name: rank for rank, name in enumerate(fields)}
 
     def kept(definitions: Mapping[str, object]) -> Sequence[_Kept]:
-        found = {names.get(ir_name, ir_name): ir_name for ir_name in definitions}
+        found = {
+            names.get(ir_name, ir_name): ir_name for ir_name in definitions if ir_name != SEGMENTS
+        }
         return [
             (
                 name,
                 found[name],
-                _false_is_absent(field := fields.get(name), definitions[found[name]]),
+                _zero_is_absent(field := fields.get(name), definitions[found[name]]),
                 field if isinstance(field, Parameter) and field.convert else None,
             )
             for name in sorted(found, key=lambda name: ranks.get(name, len(ranks)))
         ]
 
-    return _Order(
+    return _Plan(
+        parameters,
+        {name: parameter.default for name, parameter in parameters.values()},
         [name for name, _ in definition.operands],
         kept(definition.properties),
         kept(definition.attributes),
         [name for name, _ in definition.regions],
         [_result(name, fields.get(name), each) for name, each in definition.results],
+        getattr(cls, "ATTRIBUTE_OF", attribute_of),
+        {},
     )
 
 
-def _false_is_absent(field: _Field | None, definition: object) -> bool:
+def _zero_is_absent(field: _Field | None, definition: object) -> bool:
     """Whether a property is left out for False, and for 0 if that is its default."""
     if not isinstance(definition, OptPropertyDef | OptAttributeDef):
         return False
     return not isinstance(field, Parameter) or isinstance(field.default, int)
 
 
-def _result(
-    name: str, field: _Field | None, definition: ResultDef
-) -> tuple[str, Attribute | ResultType | None, Parameter | None]:
-    parameter = field if isinstance(field, Parameter) else None
-    return name, _fixed_type(field, definition), parameter
+def _result(name: str, field: _Field | None, definition: ResultDef) -> _Result:
+    parameter = field if isinstance(field, Parameter) and field.convert else None
+    is_variadic = isinstance(definition, VarResultDef) and not isinstance(definition, OptResultDef)
+    return _Result(name, _fixed_type(field, definition), parameter, is_variadic)
 
 
 def _fixed_type(field: _Field | None, definition: ResultDef) -> Attribute | ResultType | None:

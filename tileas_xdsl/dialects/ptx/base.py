@@ -6,27 +6,33 @@ come first, optional ones follow by their name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
-    DenseArrayBase,
     IntegerAttr,
     IntegerAttrTypeConstr,
     StringAttr,
-    UnitAttr,
-    i32,
     i64,
 )
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, SSAValues, Use
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AttrConstraint, OptOperandDef, VarOperandDef, base
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.constraints import AT_LEAST_0, keyword_among, multiples_of, number_among
+from tileas_xdsl.dialects.field_init import (
+    SEGMENTS,
+    SINGLE,
+    UNIT,
+    as_value,
+    initialise,
+    int_array,
+    is_segmented,
+    text_attr,
+)
 from tileas_xdsl.dialects.fields import FieldsOp, Value
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
@@ -52,14 +58,7 @@ def offset_by(step: int) -> AttrConstraint[IntegerAttr]:
 
 
 Property: TypeAlias = str | int | bool | Attribute | None
-SEGMENTS = "operandSegmentSizes"
 CONSTANT = "ptx.const"
-
-
-@cache
-def text_attr(text: str) -> StringAttr:
-    """A string attribute; equal ones are one object."""
-    return StringAttr(text)
 
 
 @cache
@@ -68,32 +67,18 @@ def int_attr(number: int) -> IntegerAttr:
     return IntegerAttr(number, i64)
 
 
-@cache
-def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i32, sizes)
-
-
-@cache
-def _is_segmented(cls: type[PtxOp]) -> bool:
-    """Whether an operation has two or more optional groups of operands."""
-    return SEGMENTS in cls.get_irdl_definition().properties
-
-
-_UNIT = UnitAttr()
-
-
 def as_attr(value: str | int | bool | Attribute) -> Attribute:
     """A property given as Python value."""
     if isinstance(value, str):
         return text_attr(value)
     if value is True:
-        return _UNIT
+        return UNIT
     return int_attr(value) if isinstance(value, int) else value
 
 
 def type_of(value: Value) -> RegType:
     """The type of a value that is registers."""
-    if value.__class__ in _SINGLE:
+    if value.__class__ in SINGLE:
         return cast(RegType, cast(SSAValue, value).type)
     return cast(RegType, as_value(value).type)
 
@@ -106,15 +91,6 @@ def kind_of(value: Value) -> str:
 def count_of(value: Value) -> int:
     """How many registers a value is."""
     return type_of(value).count.data
-
-
-_SINGLE = frozenset((OpResult, BlockArgument))
-"""Checked first: `isinstance` of an abstract class is slow."""
-
-
-def as_value(value: Value) -> SSAValue:
-    """The value, or the first result of the operation."""
-    return value.results[0] if isinstance(value, Operation) else value
 
 
 class PtxOp(FieldsOp):
@@ -133,6 +109,9 @@ class PtxOp(FieldsOp):
     IN_PLACE: ClassVar[bool] = False
     """Whether some operands and results are the same registers."""
 
+    ATTRIBUTE_OF: ClassVar[Callable[[Any], Attribute]] = staticmethod(as_attr)
+    """Integers are `i64`."""
+
     def fill(
         self,
         operands: Sequence[Value | Sequence[Value] | None] = (),
@@ -140,40 +119,12 @@ class PtxOp(FieldsOp):
         **properties: Property,
     ) -> None:
         """`operands` follow the definition: None for an optional one that is missing."""
-        flat: list[SSAValue] = []
-        for operand in operands:
-            if operand.__class__ in _SINGLE:
-                flat.append(cast(SSAValue, operand))
-            elif isinstance(operand, Operation):
-                flat.append(operand.results[0])
-            elif operand is not None:
-                flat += map(as_value, cast(Sequence[Value], operand))
         attributes = {
             name: as_attr(value)
             for name, value in properties.items()
             if value is not None and value is not False
         }
-        if _is_segmented(type(self)):
-            attributes[SEGMENTS] = _segments(tuple(map(_group_size, operands)))
-        self._initialise(flat, results, attributes)
-
-    def _initialise(
-        self,
-        operands: Sequence[SSAValue],
-        results: Sequence[Attribute],
-        properties: dict[str, Attribute],
-    ) -> None:
-        """As `Operation.__init__` does for operations without regions, but four times as fast."""
-        uses = tuple(Use(self, index) for index in range(len(operands)))
-        for operand, use in zip(operands, uses, strict=True):
-            operand.add_use(use)
-        self._operands = SSAValues(operands)
-        self._operand_uses = uses
-        self.results = SSAValues(OpResult(type, self, i) for i, type in enumerate(results))
-        self.properties = properties
-        self.attributes = {}
-        self.location = UNKNOWN_LOC
-        self.regions = ()
+        initialise(self, operands, results, attributes)
 
     def text(self, name: str) -> str:
         """A string property, empty if it is missing."""
@@ -236,13 +187,6 @@ class PtxOp(FieldsOp):
 PtxOpT = TypeVar("PtxOpT", bound=PtxOp)
 
 
-def _group_size(operand: Value | Sequence[Value] | None) -> int:
-    if operand is None:
-        return 0
-    single = operand.__class__ in _SINGLE or isinstance(operand, Operation)
-    return 1 if single else len(cast(Sequence[Value], operand))
-
-
 def _groups(op: PtxOp) -> Mapping[str, Sequence[SSAValue]]:
     """The optional groups of operands that are present, by name."""
     groups: dict[str, Sequence[SSAValue]] = {}
@@ -294,8 +238,8 @@ def _parse(cls: type[PtxOpT], parser: Parser) -> PtxOpT:
     results = _types(parser, "->") if len(cls.get_irdl_definition().results) else []
     names = cls.get_irdl_definition().properties
     properties = {k: v for k, v in attributes.items() if k in names}
-    if _is_segmented(cls):
-        properties[SEGMENTS] = _segments((1,) * required + tuple(len(groups[n]) for n in optional))
+    if is_segmented(cls):
+        properties[SEGMENTS] = int_array((1,) * required + tuple(len(groups[n]) for n in optional))
     return cls.create(
         operands=parser.resolve_operands(flat, types, parser.pos),
         result_types=results,
