@@ -28,9 +28,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
-    flag,
     keyword,
-    number,
     optional_number,
     value_of,
 )
@@ -70,29 +68,22 @@ def _check_matrices(op: Operation, ptr: SSAValue, count: int, value: Attribute) 
 
 
 @irdl_op_definition
-class StsmOp(IRDLOperation):
+@derived_init
+class StsmOp(FieldsOp):
     """Writes 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
 
     name = "cute_nvgpu.arch.copy.stsm"
 
-    value = operand_def()
-    ptr = operand_def()
-    num_matrices = prop_def(IntegerAttr.constr(i32))
-    transpose = opt_prop_def(UnitAttr)
+    ptr: fields.Operand = fields.operand(position=1)
+    value: fields.Operand = fields.operand()
+    num_matrices: fields.Int = fields.prop(IntegerAttr.constr(i32), default=4)
+    transpose: fields.Flag = fields.opt_prop(UnitAttr, default=False)
 
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
         "$value `,` $ptr `matrices` $num_matrices (`transpose` $transpose^)? attr-dict"
         " `:` type($value) `,` type($ptr)"
     )
-
-    def __init__(
-        self, ptr: Value, value: Value, num_matrices: int = 4, transpose: bool = False
-    ) -> None:
-        super().__init__(
-            operands=[value, ptr],
-            properties={"num_matrices": number(num_matrices), "transpose": flag(transpose)},
-        )
 
     def verify_(self) -> None:
         _check_matrices(self, self.ptr, value_of(self.num_matrices), self.value.type)

@@ -6,16 +6,14 @@ and gives them back to be read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
     prop_def,
-    result_def,
     var_operand_def,
     var_result_def,
 )
@@ -45,7 +43,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 from tileas_xdsl.dialects.ptx.dot.in_flight import check_in_flight
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.guarded import GuardedOp
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TMEM_COLUMNS,
     TMEM_MAX_REGISTERS,
@@ -115,45 +113,29 @@ class Tcgen05RelinquishOp(PtxOp):
         out.line(f"tcgen05.relinquish_alloc_permit.cta_group::{group}.sync.aligned")
 
 
+def _loaded(given: Mapping[str, Any]) -> RegType:
+    return reg(given["kind"], given["repeat"] * TMEM_REGISTERS.get(given["shape"], 1))
+
+
 @irdl_op_definition
+@derived_init
 class Tcgen05LdOp(PtxOp):
-    """`tcgen05.ld`: registers from tensor memory, once the wait is over."""
+    """`tcgen05.ld`: registers from tensor memory, once the wait is over.
+
+    `shape` 32x32b, 16x64b, 16x128b, 16x256b or 16x32bx2 (with `half_split`); `pack` puts two 16-bit
+    columns into a register.
+    """
 
     name = "ptx.tcgen05.ld"
 
-    address = operand_def(REG)
-    shape = prop_def(StringAttr)
-    repeat = prop_def(IntegerAttr)
-    pack = opt_prop_def(UnitAttr)
-    half_split = opt_prop_def(IntegerAttr)
-    offset = opt_prop_def(IntegerAttr)
-    result = result_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        shape: str,
-        repeat: int,
-        *,
-        pack: bool = False,
-        half_split: int | None = None,
-        kind: str = "b32",
-        offset: int = 0,
-    ) -> None:
-        """`shape` 32x32b, 16x64b, 16x128b, 16x256b or 16x32bx2 (with `half_split`).
-
-        `pack` puts two 16-bit columns into a register.
-        """
-        count = repeat * TMEM_REGISTERS.get(shape, 1)
-        self.fill(
-            (address,),
-            (reg(kind, count),),
-            shape=shape,
-            repeat=repeat,
-            pack=pack,
-            half_split=half_split,
-            offset=offset or None,
-        )
+    address: fields.Operand = fields.operand(REG)
+    shape: fields.String = fields.prop(StringAttr)
+    repeat: fields.Int = fields.prop(IntegerAttr)
+    pack: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    half_split: fields.OptInt = fields.opt_prop(IntegerAttr, default=None, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    kind: InitVar[str] = fields.init_var(default="b32", kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_loaded, init=False)
 
     def check(self) -> None:
         shape = _check_access(self, self.address)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from typing import Any
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, UnitAttr, f32
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
@@ -16,7 +17,6 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
     PtxOp,
-    Value,
     address,
     count_of,
     keyword,
@@ -29,7 +29,7 @@ from tileas_xdsl.dialects.ptx.checks import (
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.guarded import GuardedOp
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.tables.memory.keywords import (
     MATRIX_LOADS,
     MATRIX_LOADS_BLACKWELL,
@@ -38,40 +38,24 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 )
 
 
+def _matrices(given: Mapping[str, Any]) -> RegType:
+    return reg("b32", given["matrices"] * (2 if given["shape"] == "m16n16" else 1))
+
+
 @irdl_op_definition
+@derived_init
 class LdmatrixOp(PtxOp):
     """`ldmatrix`: 1, 2 or 4 matrices; lane l gives the address of row l % 8 of matrix l / 8."""
 
     name = "ptx.ldmatrix"
 
-    address = operand_def(REG)
-    shape = prop_def(StringAttr)
-    type = prop_def(StringAttr)
-    matrices = prop_def(IntegerAttr)
-    trans = opt_prop_def(UnitAttr)
-    offset = opt_prop_def(IntegerAttr)
-    result = result_def(REG)
-
-    def __init__(
-        self,
-        address: Value,
-        matrices: int,
-        *,
-        trans: bool = False,
-        offset: int = 0,
-        shape: str = "m8n8",
-        type: str = "b16",
-    ) -> None:
-        registers = matrices * (2 if shape == "m16n16" else 1)
-        self.fill(
-            (address,),
-            (reg("b32", registers),),
-            shape=shape,
-            type=type,
-            matrices=matrices,
-            trans=trans,
-            offset=offset or None,
-        )
+    address: fields.Operand = fields.operand(REG)
+    shape: fields.String = fields.prop(StringAttr, default="m8n8", kw_only=True)
+    type: fields.String = fields.prop(StringAttr, default="b16", kw_only=True)
+    matrices: fields.Int = fields.prop(IntegerAttr)
+    trans: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    offset: fields.OptInt = fields.opt_prop(IntegerAttr, default=0, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_matrices, init=False)
 
     def check(self) -> None:
         _check_matrices(self, MATRIX_LOADS_BLACKWELL, self.result)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword
 from tileas_xdsl.dialects.ptx.checks import (
@@ -19,50 +22,39 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_type,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.types import reg
+from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.views import COMPARISONS, CONVERSIONS, PACKINGS, SELECTIONS, Conversion
 
 
+def _compared(given: Mapping[str, Any]) -> RegType:
+    return reg("pred", max(count_of(given["a"]), count_of(given["b"])))
+
+
 @irdl_op_definition
+@derived_init
 class SetpOp(PtxOp):
-    """`setp`: whether `a comparison b`, then combined with another predicate."""
+    """`setp`: whether `a comparison b`, then combined with the predicate `other`.
+
+    `combine` is and, or or xor.
+    """
 
     name = "ptx.setp"
 
     READS_FIRST: ClassVar[bool] = False
     ELEMENTWISE: ClassVar[bool] = True
-    a = operand_def(REG)
-    b = operand_def(REG)
-    other = opt_operand_def(REG)
-    comparison = prop_def(StringAttr)
-    type = prop_def(keyword("type", COMPARISONS))
-    combine = opt_prop_def(keyword("combination", ("", "and", "or", "xor")))
-    ftz = opt_prop_def(UnitAttr)
-    result = result_def(REG)
+    a: fields.Operand = fields.operand(REG)
+    b: fields.Operand = fields.operand(REG)
+    other: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
+    comparison: fields.String = fields.prop(StringAttr)
+    type: fields.String = fields.prop(keyword("type", COMPARISONS))
+    combine: fields.OptString = fields.opt_prop(
+        keyword("combination", ("", "and", "or", "xor")), default=None, kw_only=True
+    )
+    ftz: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_compared, init=False)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        a: Value,
-        b: Value,
-        comparison: str,
-        type: str,
-        *,
-        combine: str | None = None,
-        other: Value | None = None,
-        ftz: bool = False,
-    ) -> None:
-        """`combine` is and, or or xor, with the predicate `other`."""
-        self.fill(
-            (a, b, other),
-            (reg("pred", max(count_of(a), count_of(b))),),
-            comparison=comparison,
-            type=type,
-            combine=combine,
-            ftz=ftz,
-        )
 
     def check(self) -> None:
         type = self.text("type")
@@ -117,47 +109,32 @@ class SelpOp(PtxOp):
         elementwise(out, f"selp.{self.text('type')}", self.results[0], *self._operands)
 
 
+def _converted(given: Mapping[str, Any]) -> RegType:
+    return reg(CVT_KINDS[given["to"]], count_of(given["a"]))
+
+
 @irdl_op_definition
+@derived_init
 class CvtOp(PtxOp):
-    """`cvt`: one type to another, element by element; packed pairs to packed pairs too."""
+    """`cvt`: one type to another, element by element; packed pairs to packed pairs too.
+
+    `saturation` is sat or satfinite; `rounding` rn, rz, rna, rni ...
+    """
 
     name = "ptx.cvt"
 
     READS_FIRST: ClassVar[bool] = False
     ELEMENTWISE: ClassVar[bool] = True
-    a = operand_def(REG)
-    to = prop_def(StringAttr)
-    source = prop_def(StringAttr)
-    rounding = opt_prop_def(StringAttr)
-    ftz = opt_prop_def(UnitAttr)
-    saturation = opt_prop_def(StringAttr)
-    relu = opt_prop_def(UnitAttr)
-    result = result_def(REG)
+    a: fields.Operand = fields.operand(REG)
+    to: fields.String = fields.prop(StringAttr)
+    source: fields.String = fields.prop(StringAttr)
+    rounding: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    ftz: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    saturation: fields.OptString = fields.opt_prop(StringAttr, default=None, kw_only=True)
+    relu: fields.Flag = fields.opt_prop(UnitAttr, default=False, kw_only=True)
+    result: fields.Result[RegType] = fields.typed_result(REG, type=_converted, init=False)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        a: Value,
-        to: str,
-        source: str,
-        *,
-        rounding: str | None = None,
-        ftz: bool = False,
-        saturation: str | None = None,
-        relu: bool = False,
-    ) -> None:
-        """`saturation` is sat or satfinite; `rounding` rn, rz, rna, rni ..."""
-        self.fill(
-            (a,),
-            (reg(CVT_KINDS[to], count_of(a)),),
-            to=to,
-            source=source,
-            rounding=rounding,
-            ftz=ftz,
-            saturation=saturation,
-            relu=relu,
-        )
 
     def conversion(self) -> Conversion:
         """The entry of the table of conversions; raises `OpError` if there is none."""
