@@ -19,6 +19,7 @@ THREADS = (
     "hoist-loop-invariants",
     "scalarize-vectors",
     "tileas-cse",
+    "separate-constant-offsets",
     "convert-cute-nvgpu-to-ptx",
 )
 PIPELINE = "tileas-to-ptx-with-host-code"
