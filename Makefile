@@ -19,7 +19,7 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
   interpreters/tile/semantics interpreters/tile/execution interpreters/tile/synchronization \
   kernels/test_forms.py kernels/test_tl.py kernels/machine_code/test_sass.py kernels/test_demo.py \
   transforms/lower_tiles/control/test_plain_control.py \
-  transforms/lower_tiles/memory/test_plain_gathers.py)
+  transforms/lower_tiles/memory/test_plain_pointers.py)
 # Broad and quick: every level and one or two kernels of each kind.
 
 .PHONY: docs demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean

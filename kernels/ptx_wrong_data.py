@@ -184,7 +184,7 @@ COPIES: Sequence[PtxFault] = (
     PtxFault(
         "rows beyond the matrix are stored",
         PLAIN,
-        changing(r"^.*bra.*\n((?:\$L\d+:\n)?.*st\.global)", r"\1", times=EVERYWHERE),
+        changing(r"@%p\d+ (st\.global)", r"\1", times=EVERYWHERE),
         ("illegal-address",),
         "past the end of the array",
         ragged=True,

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
 KERNELS = [
     *sorted((HERE / "semantics").rglob("*.py")),
-    TESTS / "support" / "pipelined.py",
+    HERE / "pipelined.py",
     TESTS / "transforms" / "lower_tiles" / "memory" / "test_plain_atomics.py",
 ]
 
