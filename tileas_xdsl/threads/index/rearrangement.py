@@ -21,7 +21,7 @@ from xdsl.dialects import tensor
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import constant_integer
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.registers.register_layout import (
@@ -53,7 +53,7 @@ class TakenElements:
 
 
 def taken_elements(op: Operation) -> Sequence[TakenElements] | None:
-    """Where the result of a view or a `generate` takes its elements from.
+    """Where the result of a view, of dimensions of one element, or of a `generate` comes from.
 
     None for other operations, where an index is known only at run time, and for large tiles.
     """
@@ -62,19 +62,21 @@ def taken_elements(op: Operation) -> Sequence[TakenElements] | None:
         return None
     match op:
         case ViewOp() if op.is_whole:
-            return _of_view(op, shape)
+            return _of_view(op.source, shape)
+        case ExpandDimsOp():
+            return _of_view(op.source, shape)
         case GenerateOp():
             return _of_body(op, shape)
         case _:
             return None
 
 
-def _of_view(op: ViewOp, shape: tuple[int, ...]) -> Sequence[TakenElements] | None:
-    source = shape_of(op.source.type)
-    if source is None or prod(source) != prod(shape):
+def _of_view(source: SSAValue, shape: tuple[int, ...]) -> Sequence[TakenElements] | None:
+    whole = shape_of(source.type)
+    if whole is None or prod(whole) != prod(shape):
         return None
-    by_row = np.arange(prod(shape), dtype=np.int64).reshape(source, order="F")
-    return [TakenElements(op.source, by_row.reshape(shape).ravel(order="F"))]
+    by_row = np.arange(prod(shape), dtype=np.int64).reshape(whole, order="F")
+    return [TakenElements(source, by_row.reshape(shape).ravel(order="F"))]
 
 
 def _of_body(op: GenerateOp, shape: tuple[int, ...]) -> Sequence[TakenElements] | None:

@@ -45,6 +45,19 @@ def transposed_b(a, w, c, tm: Size, tn: Size, tk: Size):
 
 
 @ct.kernel
+def scaled_blocks_of_fours(a, w, scales, c, t: Size, tk: Size):
+    """C = A W^T: two weights of 4 bits in each byte, one scale for 32 of them."""
+    acc = ct.zeros((t, t), ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(t, tk))):
+        both = ct.load(w, (0, k), (t, tk // 2)).astype(ct.int16).reshape((t, tk // 2, 1))
+        fours = ct.cat((both & 15, (both >> 4) & 15), 2).reshape((t, tk)).astype(a.dtype)
+        scale = ct.load(scales, (0, k), (t, tk // 32)).reshape((t, tk // 32, 1))
+        y = (fours.reshape((t, tk // 32, 32)) * scale).reshape((t, tk))
+        acc = ct.mma(ct.load(a, (0, k), (t, tk)), ct.transpose(y), acc)
+    ct.store(c, (0, 0), acc)
+
+
+@ct.kernel
 def masked_in_a_branch(a, b, c, t: Size):
     """C = M B with the blocks M of A A^T, of the last one without what is above the diagonal."""
     count = ct.num_tiles(a, axis=0, shape=(t, t))

@@ -113,6 +113,18 @@ def test_operands_computed_of_stages_stay_in_registers(*, is_b: bool) -> None:
     np.testing.assert_allclose(tile_by_tile, expected, rtol=1e-3, atol=0.5)
 
 
+def test_weights_of_four_bits_in_scaled_blocks_are_exchanged_once() -> None:
+    """From the bytes to B each element stays in its thread, however its tile is reshaped."""
+    a, w, scales = halves(64, 128), RNG.integers(0, 256, (64, 64), np.uint8), halves(64, 4)
+    fours = np.stack((w & 15, w >> 4), 2).reshape(64, 128) * np.repeat(exact(scales), 32, axis=1)
+    kernel, given = kernels.scaled_blocks_of_fours, (a, w.view(np.int8), scales)
+    check(kernel, given, (64, 64), exact(a) @ fours.T, "sm_90a")
+    assert (
+        len(re.findall("ld.shared", tileas.compile(kernel, *given, singles(64, 64), 64, 64).ptx))
+        < 8
+    )
+
+
 def test_accumulators_that_a_branch_masks_stay_in_registers() -> None:
     a, b = halves(128, 64) / 4, halves(128, 64)
     blocks = [exact(x) @ exact(x).T for x in np.split(a, 2)]

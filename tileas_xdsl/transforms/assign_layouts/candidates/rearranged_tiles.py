@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES, TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import is_power_of_two
@@ -40,6 +40,9 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Family,
 )
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision
+
+REARRANGING = (ExpandDimsOp, GenerateOp, ViewOp)
+"""Operations that make a tile of elements of others."""
 
 
 def lay_out_rearranged(a: Assignment) -> None:
@@ -156,7 +159,7 @@ def _taken_from_others(
 
 def _taken(a: Assignment, op: object) -> Sequence[TakenElements]:
     """What an operation takes of other tiles; nothing where that is not known."""
-    if not isinstance(op, ViewOp | GenerateOp):
+    if not isinstance(op, REARRANGING):
         return ()
     if op not in a.taken:
         a.taken[op] = taken_elements(op) or ()
@@ -185,7 +188,7 @@ def _makers_of_others(a: Assignment, value: SSAValue, group: TileGroup) -> Itera
         op: Operation | None = use.operation
         if isinstance(op, tensor.ExtractOp):
             op = op.parent_op()
-        if isinstance(op, ViewOp | GenerateOp) and a.groups.of(op.results[0]) is not group:
+        if isinstance(op, REARRANGING) and a.groups.of(op.results[0]) is not group:
             yield op
 
 
