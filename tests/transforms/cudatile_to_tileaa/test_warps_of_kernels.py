@@ -76,7 +76,7 @@ def reduced(elements: int, times: int) -> str:
 
 @pytest.mark.parametrize(
     ("elements", "times", "warps"),
-    [(1024, 1, 4), (1024, 2, 2), (512, 2, 1), (64, 3, 1), (2048, 2, 4), (4096, 2, 4)],
+    [(1024, 1, 4), (1024, 2, 2), (1024, 3, 2), (512, 2, 1), (64, 3, 1), (2048, 2, 4)],
 )
 def test_few_elements_that_are_reduced_again_are_shared_by_few(
     elements: int, times: int, warps: int
