@@ -52,7 +52,7 @@ def _assert_says(fault: PtxFault, verdict: Verdict) -> None:
     assert all(0 < finding.line <= len(lines) for finding in verdict.findings)
 
 
-@pytest.mark.sample(28)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("fault", PTX_FAULTS, ids=lambda fault: fault.name)
 def test_faults_are_found(fault: PtxFault) -> None:
     _assert_says(fault, judge_wrong(fault, RANDOM))
