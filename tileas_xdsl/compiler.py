@@ -239,7 +239,7 @@ def compile_module(
     """Compile a kernel of a verified module, which stays as it is; else as `compile`.
 
     `persistent` is the mode of `tileas-make-persistent`, which without it decides by itself, and
-    asks `choose` where a launch knows more.
+    asks `choose` where a launch knows more; `dynamic` is `tileas-dynamic-persistent` in its place.
     `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
     """
     arch = module_target(module, target).name

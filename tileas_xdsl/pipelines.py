@@ -170,9 +170,15 @@ _ALL = (
 )
 
 
+DYNAMIC = "dynamic"
+"""CTAs take over others that have not started."""
+
+
 def with_persistence(passes: Sequence[ArgSpec], mode: str) -> Sequence[ArgSpec]:
     """The same passes, with another mode of that which lets CTAs take tile after tile."""
     changed = ArgSpec(MAKE_PERSISTENT.name, {"mode": (mode,)})
+    if mode == DYNAMIC:
+        changed = ArgSpec("tileas-dynamic-persistent", {})
     return [changed if spec.name == MAKE_PERSISTENT.name else spec for spec in passes]
 
 

@@ -65,6 +65,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "synthesize-debug-info-scopes",
         "tileas-attach-target",
         "tileas-chunk-tiles",
+        "tileas-dynamic-persistent",
         "tileas-make-persistent",
         "tileas-plan-cta",
         "tileas-remove-dead-args",

@@ -18,6 +18,7 @@ from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
@@ -39,6 +40,45 @@ def test_the_result_is_the_same(problem: Problem, target: str) -> None:
     assert emulated(problem, kernel, order="random", seed=1).is_right
     divided = replace(kernel, source=kernel.module_after("tileas-pipeline-loads"))
     assert simulated(problem, divided).is_right
+
+
+@pytest.mark.parametrize("order", ["lazy", "eager", "random"])
+@pytest.mark.parametrize("problem", [BATCHED, ATTENTION], ids=str)
+def test_ctas_that_have_not_started_are_taken_over(problem: Problem, order: Order) -> None:
+    """`clusterlaunchcontrol`: the producer asks, and hands the number of the tile block on."""
+    passes = with_persistence(PIPELINES["tileas-to-ptx"].passes, "dynamic")
+    kernel = compile(problem.kernel, *problem.arguments(), target="sm_100a", passes=passes)
+    assert kernel.ptx.count("clusterlaunchcontrol.try_cancel") == 1
+    assert emulated(problem, kernel, order=order, seed=1).is_right
+    if order == "random":
+        divided = replace(kernel, source=kernel.module_after("tileas-pipeline-loads"))
+        assert simulated(problem, divided).is_right
+
+
+TAKEOVER_FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "an mbarrier is made again while it lives": (
+        changing(r"^.*mbarrier\.inval.*\n", ""),
+        "barrier-init",
+    ),
+    "an mbarrier ends while others wait for it": (
+        changing(r"^.*bar\.sync.*\n(?=.*mbarrier\.inval)", ""),
+        "barrier-init",
+    ),
+    "the answer is read before it is there": (
+        changing(r"^\$W\d+:\n.*try_wait.*\n.*bra.*\n(?=.*ld\.shared::cta\.v2\.b64)", ""),
+        "race-RAW",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKEOVER_FAULTS)
+def test_faults_of_a_takeover_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = with_persistence(PIPELINES["tileas-to-ptx"].passes, "dynamic")
+    kernel = compile(BATCHED.kernel, *BATCHED.arguments(), target="sm_100a", passes=passes)
+    edit, kind = TAKEOVER_FAULTS[name]
+    monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
+    found = emulated(BATCHED, kernel, order="random", seed=1)
+    assert kind in {getattr(one, "kind", "") for one in found.findings}
 
 
 def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:

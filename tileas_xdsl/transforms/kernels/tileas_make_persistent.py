@@ -115,7 +115,7 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    if found is None or _spec_of(kernel).persistent:
+    if found is None or spec_of(kernel).persistent:
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
@@ -133,7 +133,7 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     """Return the persistent kernel, or why the one that there is stays."""
     kernel, iterations = found.function, _iterations(found)
     most = MAX_PRODUCT_CYCLES // _product_cycles(found, latencies(target.name))
-    why = _what_forbids(kernel)
+    why = what_forbids(kernel)
     if why is None and not is_forced:
         why = _why_it_does_not_pay(found, iterations, most)
     if why is not None:
@@ -144,7 +144,7 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
         usual = resources_of(found, target)
         together = usual.blocks if isinstance(usual, Resources) else 1
-        ctas = _spec_of(kernel).tile_block_ctas
+        ctas = spec_of(kernel).tile_block_ctas
         kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together, ctas)
         return "launches know how many iterations load what is multiplied"
     return made
@@ -157,7 +157,7 @@ def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | s
     %s = dot %x, %y, %zero    ->                 %s = dot %x, %y, %zero
     tiled_store %s                               tiled_store %s }
     """
-    if (why := _what_forbids(kernel)) is not None:
+    if (why := what_forbids(kernel)) is not None:
         return why
     made = _persistent(kernel)
     return _what_lacks(load_loop(made), target) or made
@@ -171,14 +171,18 @@ def _what_lacks(found: LoadLoop | str | None, target: Target) -> str | None:
     return needed or "no producer loads ahead in a loop over tile blocks"
 
 
-def _spec_of(kernel: func.FuncOp) -> KernelSpec:
+def spec_of(kernel: func.FuncOp) -> KernelSpec:
+    """How the kernel is launched."""
     spec = kernel.attributes.get(KERNEL_SPEC)
     return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
 
 
-def _what_forbids(kernel: func.FuncOp) -> str | None:
-    """Return why the tile blocks of a kernel cannot follow one another; None if they can."""
-    spec = _spec_of(kernel)
+def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | None:
+    """Return why the tile blocks of a kernel cannot follow one another; None if they can.
+
+    Where each CTA takes as many, they should be `equally_long`.
+    """
+    spec = spec_of(kernel)
     if prod((spec.num_ctas, *spec.cluster_dim)) > 1:
         return "tile blocks are of a cluster, and may exchange data"
     if any(_other_uses(op, spec.tile_block_ctas) for op in _ids_along_x(kernel)):
@@ -187,7 +191,7 @@ def _what_forbids(kernel: func.FuncOp) -> str | None:
         return "tile blocks may wait for one another: there are atomics or ordered accesses"
     if any(isinstance(op, GridDependencyOp) for op in operations_in(kernel)):
         return "it orders grids"
-    if any(isinstance(op, scf.WhileOp) for op in operations_in(kernel)):
+    if equally_long and any(isinstance(op, scf.WhileOp) for op in operations_in(kernel)):
         return "a while loop may take longer in some tile blocks than in others"
     return None
 
@@ -295,9 +299,9 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks."""
     kernel = kernel.clone()
     kernel.attributes.pop(NOT_PERSISTENT, None)
-    spec = replace(_spec_of(kernel), persistent=1)
+    spec = replace(spec_of(kernel), persistent=1)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
-    block, inside = kernel.body.block, _of_tile_block(kernel)
+    block, inside = kernel.body.block, operations_of_tile_block(kernel)
     ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
     build = Builder(InsertPoint.at_start(block))
     extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
@@ -347,7 +351,7 @@ def _is_by(op: arith.DivUIOp | arith.RemUIOp, ctas: int) -> bool:
     return constant_integer(op.rhs) == ctas
 
 
-def _of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
+def operations_of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
     """Return the operations that are not the same for all tile blocks, or make tiles."""
     inside: dict[Operation, None] = {}
     for op in list(kernel.body.block.ops)[:-1]:

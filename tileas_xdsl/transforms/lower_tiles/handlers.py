@@ -33,6 +33,7 @@ from tileas_xdsl.transforms.lower_tiles.compute import (
 from tileas_xdsl.transforms.lower_tiles.control import (
     agents,
     branches,
+    launch_control,
     loops,
     messages,
     pipelines,
@@ -83,6 +84,7 @@ FAMILIES = (
     copies,
     gather_scatter,
     generate,
+    launch_control,
     loops,
     messages,
     pipelines,

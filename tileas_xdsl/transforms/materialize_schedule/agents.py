@@ -27,19 +27,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType, UnitAttr, i8
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumerReadOp,
     ConsumerReleaseOp,
@@ -50,10 +48,6 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProduceOneAsyncOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
@@ -63,10 +57,11 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     drop_dead,
     write_producer,
 )
-from tileas_xdsl.transforms.pipeline_loads.agent_split import CONSUMER, fill_of, move
+from tileas_xdsl.transforms.pipeline_loads.agent_split import fill_of, move
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
 from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
+from tileas_xdsl.transforms.pipeline_loads.stage_buffer import CONSUMER, create_pipeline
 
 
 def write_agents(
@@ -110,7 +105,9 @@ class _Agents:
         """Pipelines and agents in the place of what is divided."""
         operations = self.found.divided()
         builder = Builder(InsertPoint.after(operations[-1]))
-        pipelines = [_pipeline(ring, builder) for ring in self.rings]
+        pipelines = [create_pipeline(builder, ring.tiles, ring.stages) for ring in self.rings]
+        for made in pipelines:
+            made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
         needed = self.found.needed
@@ -334,16 +331,3 @@ def _with_iterators(
     for token, ring in zip(tokens, rings, strict=True):
         carried += (token, builder.insert(CreateIteratorOp(token, ring.iterator)).iterator)
     return carried
-
-
-def _pipeline(ring: StageRing, builder: Builder) -> CreatePipelineOp:
-    elements = {tile.element_type for tile in ring.tiles}
-    element = elements.pop() if len(elements) == 1 else i8
-    bits = sum(prod(tile.get_shape()) * bits_of(tile.element_type) for tile in ring.tiles)
-    shape = (ring.stages, bits // bits_of(element))
-    buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
-    buffer.result.name_hint = "stages"
-    slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
-    made = builder.insert(CreatePipelineOp(slots.result, ring.stages))
-    made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
-    return made

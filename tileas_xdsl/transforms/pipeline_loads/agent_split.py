@@ -25,20 +25,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ArrayAttr, TensorType, TupleType, UnitAttr, i8
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneOp,
     CreateIteratorOp,
@@ -48,11 +47,9 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProduceOneOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     Stages,
     carry_stages,
@@ -63,9 +60,12 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, gathered_by
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
-
-CONSUMER = 0
-"""The only one of its group."""
+from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
+    CONSUMER,
+    COPY,
+    create_pipeline,
+    payload_of,
+)
 
 
 def divide(found: LoadLoop, resources: Resources) -> None:
@@ -86,7 +86,8 @@ class _Division:
         """Pipeline and agents in the place of what is divided."""
         operations = self.found.divided()
         builder = Builder(InsertPoint.after(operations[-1]))
-        pipeline = self._pipeline(builder)
+        pipeline = create_pipeline(builder, self.tiles, self.resources.stages)
+        pipeline.attributes[STAGES_ARE_A_HINT] = UnitAttr()
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
         needed, handed = self.found.needed, HandedValues.of(self.found.needed, builder, first=2)
@@ -112,18 +113,6 @@ class _Division:
             spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
         )
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
-
-    def _pipeline(self, builder: Builder) -> CreatePipelineOp:
-        elements = {tile.element_type for tile in self.tiles}
-        element = elements.pop() if len(elements) == 1 else i8
-        bits = sum(prod(tile.get_shape()) * bits_of(tile.element_type) for tile in self.tiles)
-        shape = (self.resources.stages, bits // bits_of(element))
-        buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
-        buffer.result.name_hint = "stages"
-        slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
-        made = builder.insert(CreatePipelineOp(slots.result, self.resources.stages))
-        made.attributes[STAGES_ARE_A_HINT] = UnitAttr()
-        return made
 
     def _first_stage(self, token: SSAValue, builder: Builder) -> Stages:
         """What loops carry: the token of the last step and the iterator over the stages."""
@@ -227,9 +216,6 @@ def fill_of(loads: Sequence[StageLoad], values: Mapping[SSAValue, SSAValue]) -> 
     return block
 
 
-COPY = "unknown_copy"
-
-
 def _load_of_stage(load: TiledLoadOp, values: Mapping[SSAValue, SSAValue]) -> TiledLoadOp:
     made = TiledLoadOp(
         values.get(load.view, load.view),
@@ -259,8 +245,3 @@ def stage_tile(load: StageLoad) -> TensorType[Attribute]:
     assert element is not None
     assert shape is not None
     return TensorType(element, shape)
-
-
-def payload_of(tiles: Sequence[TensorType[Attribute]]) -> Attribute:
-    """The payload of a stage: its tile, or a tuple of several."""
-    return tiles[0] if len(tiles) == 1 else TupleType(ArrayAttr(tiles))

@@ -8,22 +8,24 @@ becomes, of the producer and of the consumer,
     produce_one %ring {                                         ^bb0(%stage):
       ^bb0(%stage): copy (tensor.splat %t), %stage }            %t = tensor.extract %stage[0, 0] }
 
-All operations whose results have one type use one ring.  The producer is as many results ahead as
-the ring has stages: it loads for the next tile while this one is stored.
+All operations whose results have the same types use one ring, whose stages have a tile for each
+result.  The producer is as many results ahead as the ring has stages: it loads for the next tile
+while this one is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IndexType, TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -34,113 +36,121 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
     ProduceOneOp,
 )
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
+from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice, is_handed
+from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
+    CONSUMER,
+    COPY,
+    create_pipeline,
+    payload_of,
+)
 
 STAGES = 2
 """Results that a producer is ahead: that of the tile it loads for, and the one that is computed."""
 
 STAGE_BYTES = 1024
-"""Of shared memory: stages are aligned to the period of swizzles."""
+"""Of shared memory for a number: tiles of stages are aligned to the period of swizzles."""
 
-CONSUMER = 0
-"""The only one of its group."""
+Tiles: TypeAlias = tuple[TensorType[Attribute], ...]
+"""The tiles of a stage, of one element each."""
 
-_SHAPE = (1, 1)
-
-Values = dict[SSAValue, SSAValue]
+Values: TypeAlias = dict[SSAValue, SSAValue]
 
 
 def handed_bytes(needed: ProducerSlice) -> int:
     """Return the shared memory of all rings."""
-    return len(_types(needed)) * STAGES * STAGE_BYTES
+    return sum(len(tiles) * STAGES * STAGE_BYTES for tiles in _stages(needed))
 
 
-def _types(needed: ProducerSlice) -> Sequence[Attribute]:
-    """The types of results, each once, in an order that does not depend on hashes."""
-    found = {op.result.type for op in needed.handed if is_handed(op)}
-    return sorted(found, key=str)
+def _stages(needed: ProducerSlice) -> Sequence[Tiles]:
+    """What stages hold, of each ring, in an order that does not depend on hashes."""
+    return sorted({_tiles(op) for op in needed.handed}, key=str)
+
+
+def _numbers(op: Operation) -> Sequence[OpResult]:
+    """The results that are handed on: all but a token."""
+    return op.results[:1] if isinstance(op, PointedAtomicOp) else op.results
+
+
+def _tiles(op: Operation) -> Tiles:
+    return tuple(TensorType(value.type, (1, 1)) for value in _numbers(op))
 
 
 @dataclass(frozen=True)
 class HandedValues:
     """The rings of a kernel, and where their tokens and iterators are among what is carried."""
 
-    rings: Mapping[Attribute, CreatePipelineOp]
-    """By type of the result."""
+    rings: Mapping[Tiles, CreatePipelineOp]
     first: int
     """The position of the first token; its iterator follows it, then the next ring."""
 
     @staticmethod
     def of(needed: ProducerSlice, builder: Builder, first: int) -> HandedValues:
         """Make the rings that a slice needs."""
-        return HandedValues({type_: _ring(builder, type_) for type_ in _types(needed)}, first)
+        made = {tiles: create_pipeline(builder, tiles, STAGES) for tiles in _stages(needed)}
+        return HandedValues(made, first)
 
     def begin(self, builder: Builder, *, produces: bool) -> Sequence[SSAValue]:
         """The tokens and first iterators of one side."""
         carried: list[SSAValue] = []
-        for type_, ring in self.rings.items():
+        for tiles, ring in self.rings.items():
             token = ring.producer if produces else ring.consumer
-            iterator = IteratorType(TensorType(type_, _SHAPE), STAGES, Space.SMEM)
+            iterator = IteratorType(payload_of(tiles), STAGES, Space.SMEM)
             carried += (token, builder.insert(CreateIteratorOp(token, iterator)).iterator)
         return carried
 
     def hand(
         self, op: Operation, stages: Sequence[SSAValue], values: Values, builder: Builder
     ) -> Sequence[SSAValue]:
-        """Let the producer do an operation, and fill a stage with its result."""
+        """Let the producer do an operation, and fill a stage with its results."""
         assert is_handed(op)
         done = builder.insert(op.clone(values))
-        at, type_ = self._position(op), TensorType(op.result.type, _SHAPE)
-        body = Block(arg_types=[type_])
-        body.add_op(tile := tensor.SplatOp(done.results[0], [], type_))
-        body.add_op(CopyOp(tile.result, body.args[0], atom="unknown_copy"))
-        body.add_op(PipelineYieldOp(body.args[0]))
+        at, tiles = self._position(op), _tiles(op)
+        body = Block(arg_types=tiles)
+        for number, type_, tile in zip(_numbers(done), tiles, body.args, strict=True):
+            body.add_op(one := tensor.SplatOp(number, [], type_))
+            body.add_op(CopyOp(one.result, tile, atom=COPY))
+        body.add_op(PipelineYieldOp(*body.args))
         filled = builder.insert(ProduceOneOp(stages[at], stages[at + 1], body=Region(body)))
-        return self._advanced(stages, at, filled.result_token, builder)
+        return _advanced(stages, at, filled.result_token, builder)
 
     def take(
         self, op: Operation, stages: Sequence[SSAValue], builder: Builder
     ) -> Sequence[SSAValue]:
-        """Let the consumer read the result of an operation, which is erased, from a stage."""
+        """Let the consumer read the results of an operation, which is erased, from a stage."""
         assert is_handed(op)
-        at, type_ = self._position(op), op.result.type
-        body = Block(arg_types=[tile := TensorType(type_, _SHAPE)])
+        at, tiles, numbers = self._position(op), _tiles(op), _numbers(op)
+        body = Block(arg_types=tiles)
         body.add_op(zero := arith.ConstantOp.from_int_and_width(0, IndexType()))
-        body.add_op(element := tensor.ExtractOp(body.args[0], [zero.result] * 2, type_))
-        body.add_op(PipelineYieldOp(element.result))
+        read = [
+            tensor.ExtractOp(tile, [zero.result] * 2, number.type)
+            for tile, number in zip(body.args, numbers, strict=True)
+        ]
+        body.add_ops([*read, PipelineYieldOp(*(one.result for one in read))])
         taken = ConsumeOneOp(
             stages[at],
             stages[at + 1],
             CONSUMER,
-            consumer_types=[tile],
-            payload=[type_],
+            consumer_types=tiles,
+            payload=[number.type for number in numbers],
             body=Region(body),
         )
         builder.insert(taken)
-        following = self._advanced(stages, at, taken.result_token, builder)
-        taken.payload[0].name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(taken.payload[0])
-        if op.out_token is not None and op.token is not None:
+        following = _advanced(stages, at, taken.result_token, builder)
+        for number, result in zip(numbers, taken.payload, strict=True):
+            result.name_hint = number.name_hint
+            number.replace_all_uses_with(result)
+        if isinstance(op, PointedAtomicOp) and op.out_token is not None and op.token is not None:
             op.out_token.replace_all_uses_with(op.token)
         Rewriter.erase_op(op)
         return following
 
-    def _position(self, op: PointedAtomicOp) -> int:
-        return self.first + 2 * list(self.rings).index(op.result.type)
-
-    def _advanced(
-        self, stages: Sequence[SSAValue], at: int, token: SSAValue, builder: Builder
-    ) -> Sequence[SSAValue]:
-        following = builder.insert(IncIterOp(stages[at + 1])).next
-        return [*stages[:at], token, following, *stages[at + 2 :]]
+    def _position(self, op: Operation) -> int:
+        return self.first + 2 * list(self.rings).index(_tiles(op))
 
 
-def _ring(builder: Builder, element: Attribute) -> CreatePipelineOp:
-    shape = (STAGES, 1)
-    buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
-    buffer.result.name_hint = "handed"
-    slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
-    return builder.insert(CreatePipelineOp(slots.result, STAGES))
+def _advanced(
+    stages: Sequence[SSAValue], at: int, token: SSAValue, builder: Builder
+) -> Sequence[SSAValue]:
+    following = builder.insert(IncIterOp(stages[at + 1])).next
+    return [*stages[:at], token, following, *stages[at + 2 :]]

@@ -37,7 +37,7 @@ from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp, YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
@@ -59,11 +59,17 @@ Carrying: TypeAlias = scf.ForOp | scf.IfOp | scf.WhileOp
 """Control flow that may stand around loads."""
 
 
-def is_handed(op: Operation) -> TypeIs[PointedAtomicOp]:
-    """Whether an operation updates one element in no order with others, and gives a number.
+Handed: TypeAlias = PointedAtomicOp | CancelNextProgramIdOp
+"""What one agent does for both: their results are numbers."""
+
+
+def is_handed(op: Operation) -> TypeIs[Handed]:
+    """Whether an operation takes something in no order with other accesses, and gives numbers.
 
     The tokens that it comes after are of the slice: what a consumer does is not among them.
     """
+    if isinstance(op, CancelNextProgramIdOp):
+        return True
     if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
         return False
     return op.mem_semantic is None or op.mem_semantic.data in _UNORDERED
@@ -85,7 +91,7 @@ class ProducerSlice:
     passed: Mapping[Operation, Sequence[int]]
     """By `scf.while`, those that its condition passes to its body and its results."""
     handed: frozenset[Operation] = frozenset()
-    """Atomic operations whose results the producer needs: it does them, and hands results on."""
+    """What gives numbers that the producer needs, once: it does that, and hands the numbers on."""
 
     def results(self, op: Operation) -> Sequence[int]:
         """The results of control flow that the producer needs too."""

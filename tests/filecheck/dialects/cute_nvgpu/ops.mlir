@@ -54,6 +54,7 @@ func.func @shared() {
 func.func @mbarriers(%b: !cute.ptr<i64, smem>, %i: i32, %c: i1) {
   cute_nvgpu.arch.mbarrier_init %b, 2 : !cute.ptr<i64, smem>
   cute_nvgpu.arch.mbarrier_init %b, 1 if %c : !cute.ptr<i64, smem>
+  cute_nvgpu.arch.mbarrier_inval %b if %c : !cute.ptr<i64, smem>
   cute_nvgpu.arch.fence_mbarrier_init
   cute_nvgpu.arch.mbarrier_arrive %b : !cute.ptr<i64, smem>
   cute_nvgpu.arch.mbarrier_arrive %b cta %i if %c : !cute.ptr<i64, smem>
@@ -65,6 +66,7 @@ func.func @mbarriers(%b: !cute.ptr<i64, smem>, %i: i32, %c: i1) {
 // CHECK-LABEL: func.func @mbarriers(%b: !cute.ptr<i64, smem>, %i: i32, %c: i1) {
 // CHECK-NEXT:    cute_nvgpu.arch.mbarrier_init %b, 2 : !cute.ptr<i64, smem>
 // CHECK-NEXT:    cute_nvgpu.arch.mbarrier_init %b, 1 if %c : !cute.ptr<i64, smem>
+// CHECK-NEXT:    cute_nvgpu.arch.mbarrier_inval %b if %c : !cute.ptr<i64, smem>
 // CHECK-NEXT:    cute_nvgpu.arch.fence_mbarrier_init
 // CHECK-NEXT:    cute_nvgpu.arch.mbarrier_arrive %b : !cute.ptr<i64, smem>
 // CHECK-NEXT:    cute_nvgpu.arch.mbarrier_arrive %b cta %i if %c : !cute.ptr<i64, smem>

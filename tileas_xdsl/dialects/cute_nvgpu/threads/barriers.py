@@ -34,6 +34,7 @@ __all__ = [
     "MbarrierArriveExpectTxOp",
     "MbarrierArriveOp",
     "MbarrierInitOp",
+    "MbarrierInvalOp",
     "MbarrierTryWaitOp",
     "MbarrierWaitOp",
     "SyncWarpOp",
@@ -92,6 +93,19 @@ class MbarrierInitOp(OfBarrierOp):
     pred: fields.OptOperand = fields.opt_operand(i1, default=None)
 
     assembly_format = "$ptr `,` $count (`if` $pred^)? attr-dict `:` type($ptr)"
+
+
+@irdl_op_definition
+@derived_init
+class MbarrierInvalOp(OfBarrierOp):
+    """Ends the life of an mbarrier, which may be initialised again.  One thread executes it."""
+
+    name = "cute_nvgpu.arch.mbarrier_inval"
+
+    ptr: fields.Operand = fields.operand()
+    pred: fields.OptOperand = fields.opt_operand(i1, default=None)
+
+    assembly_format = "$ptr (`if` $pred^)? attr-dict `:` type($ptr)"
 
 
 @irdl_op_definition

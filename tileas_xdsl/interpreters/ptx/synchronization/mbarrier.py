@@ -56,6 +56,7 @@ class MBarrier:
         "pending",
         "phase",
         "published",
+        "waited",
     )
 
     def __init__(self, name: str, offset: int, count: int) -> None:
@@ -77,6 +78,8 @@ class MBarrier:
         self.events: deque[Event] = deque(maxlen=MAX_EVENTS)
         self.acquired_phase: dict[int, int] = {}
         """By warp, the phase whose completion it observed last."""
+        self.waited: dict[int, int] = {}
+        """By warp, the stamp of that observation."""
 
     def join(self, snapshot: ClockSnapshot | None) -> None:
         """Join the clocks of an arrival into the current phase."""

@@ -116,3 +116,24 @@ def check_initialised(
             "hint: a barrier of the block or cluster comes between",
         ],
     )
+
+
+def check_unused(cluster: Cluster, barrier: MBarrier, agent: int, at: int) -> None:
+    """Report an end of the life of an mbarrier that is not ordered after all waits of others."""
+    checker = cluster.checker
+    if checker is None:
+        return
+    known = checker.clocks.ordered[agent]
+    other = next((a for a, s in barrier.waited.items() if a != agent and s >= known[a]), None)
+    if other is None:
+        return
+    checker.findings.add(
+        "barrier-init",
+        at,
+        f"{cluster.warp_name(agent)} invalidates {barrier.name} while {cluster.warp_name(other)} "
+        "may still wait for it",
+        [
+            f"waited for at {checker.findings.line_of(barrier.waited[other] % TICK)}",
+            "hint: a barrier of the block or cluster comes between",
+        ],
+    )

@@ -39,6 +39,7 @@ class Persistent(StrEnum):
     AUTO = "auto"
     ON = "on"
     OFF = "off"
+    DYNAMIC = "dynamic"
 
 
 class Emit(StrEnum):
@@ -90,7 +91,7 @@ def compile(
         typer.Option(
             help="Whether CTAs take one tile block after another, as many as run at once, which a "
             "launch passes the grid to (tileas-make-persistent): where that pays, where it can be, "
-            "or never."
+            "or never; or each takes over CTAs that have not started (tileas-dynamic-persistent)."
         ),
     ] = Persistent.AUTO,
     facts: Annotated[

@@ -55,6 +55,12 @@ def _try_wait(op: nvgpu.MbarrierTryWaitOp, low: Lowering) -> None:
     low.define(op.result, low.emit(wait))
 
 
+def _inval(op: nvgpu.MbarrierInvalOp, low: Lowering) -> None:
+    address = low.address_of(op.ptr)
+    guard = guard_of(low, op.pred)
+    low.act(ptx.MbarrierInvalOp(address.base, offset=address.offset, guard=guard))
+
+
 def _fence_init(op: nvgpu.FenceMbarrierInitOp, low: Lowering) -> None:
     low.act(ptx.FenceMbarrierInitOp())
 
@@ -100,6 +106,7 @@ def _sync_warp(op: nvgpu.SyncWarpOp, low: Lowering) -> None:
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.MbarrierInitOp: _init,
+    nvgpu.MbarrierInvalOp: _inval,
     nvgpu.MbarrierArriveOp: _arrive,
     nvgpu.MbarrierArriveExpectTxOp: _expect,
     nvgpu.MbarrierTryWaitOp: _try_wait,

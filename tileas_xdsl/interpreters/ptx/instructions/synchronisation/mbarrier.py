@@ -25,6 +25,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     barrier_at,
     check_fenced,
     check_initialised,
+    check_unused,
 )
 
 SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
@@ -127,8 +128,9 @@ def build_inval(site: Site) -> Step:
 
     def step(f: ConvergenceGroup) -> None:
         cluster = f.warpgroup.cta.cluster
-        for _, address in lane_addresses(f, slot, offset, space):
+        for lane, address in lane_addresses(f, slot, offset, space):
             cta, barrier = barrier_at(cluster, address)
+            check_unused(cluster, barrier, f.warpgroup.agent(lane), f.pc)
             del cta.mbarriers[barrier.offset]
 
     return step
@@ -332,7 +334,9 @@ def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None) -> None:
         return
     warps = warps_of(f.mask)
     for warp in warps:
-        check_initialised(cluster, barrier, f.warpgroup.agents[warp], f.pc)
+        agent = f.warpgroup.agents[warp]
+        check_initialised(cluster, barrier, agent, f.pc)
+        barrier.waited[agent] = checker.clocks.stamp(agent, f.pc)
     checker.acquire(f.warpgroup, warps, barrier.ended)
     if parity is None:
         return
