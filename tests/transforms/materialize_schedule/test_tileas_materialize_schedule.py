@@ -19,6 +19,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from kernels.cutile import Problem, emulated
 from kernels.cutile.attention import Attention
+from kernels.cutile.attention_backward import Gradients
 from kernels.cutile.matmul import matmul  # pyright: ignore[reportUnknownVariableType]
 from tests.cutile_loops import sparse  # pyright: ignore[reportUnknownVariableType]
 from tests.support.ir import parse
@@ -237,6 +238,16 @@ def test_products_run_apart_where_registers_hold_both(
     kernel = compile(problem.kernel, *problem.arguments(), target="sm_90a")
     made = [op.name for op in kernel.module_after("tileas-materialize-schedule").walk()]
     assert ("nv_tileas.async.pipeline.agent_switch" in made) == is_rotated
+
+
+def test_products_of_a_round_that_does_not_fit_two_run_at_once() -> None:
+    """Gradients of attention: both products of scores are issued before either is waited for."""
+    problem = Gradients(1, 1, 200, 128, tn=128, of="all").problem()
+    kernel = problem.compiled("sm_90a")
+    assert kernel.ptx.count("wgmma.wait_group.sync.aligned 1") == 3
+    assert kernel.assemble().spills == 0
+    for order in ("lazy", "random"):
+        assert emulated(problem, kernel, order=order, seed=1).is_right
 
 
 def test_groups_take_turns_by_themselves() -> None:

@@ -114,6 +114,18 @@ def all_in_registers(found: LoadLoop) -> bool:
     )
 
 
+def multiplies_at_once(loop: scf.ForOp) -> bool:
+    """Whether products of one iteration, some computed of others, need not wait for one another.
+
+    %s = dot %q, %k; %p = dot %g, %v          two that run on, each with a wait of its own
+    %x = dot f(%s, %p), %k; %y = dot h(%s), %q
+    """
+    operations = [op for op in loop.body.block.ops if _is_of_tiles(op)]
+    late = _late(loop, operations)
+    dots = [op in late for op in operations if isinstance(op, DotOp)]
+    return bool(late) and max(dots.count(True), dots.count(False)) > 1
+
+
 def _placement(op: Operation, stage: int, order: int, ii: int) -> Placement:
     is_load = isinstance(op, TiledLoadOp)
     role = Role.PRODUCER if is_load else Role.CONSUMER

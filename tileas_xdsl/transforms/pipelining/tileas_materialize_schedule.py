@@ -26,6 +26,7 @@ from tileas_xdsl.transforms.materialize_schedule.agents import write_agents
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
     all_in_registers,
     default_schedule,
+    multiplies_at_once,
 )
 from tileas_xdsl.transforms.materialize_schedule.next_stage_waits import wait_ahead
 from tileas_xdsl.transforms.materialize_schedule.replica_turns import take_turns
@@ -93,7 +94,11 @@ class TileasMaterializeSchedule(ModulePass):
                 self._materialize(function, loop, target)
 
     def _schedule(self, function: func.FuncOp, target: Target) -> None:
-        """Write the default schedule on the loop of a kernel where it rotates something."""
+        """Write the default schedule on the loop of a kernel where it rotates something.
+
+        Products of one iteration that need not wait for one another gain by it, too: each has
+        stages and a wait of its own (gradients of attention: 402 TFLOP/s on an H200 without).
+        """
         found = load_loop(function)
         if not isinstance(found, LoadLoop) or not found.is_by_tma or read_schedule(found.loop):
             return
@@ -101,7 +106,7 @@ class TileasMaterializeSchedule(ModulePass):
         if not isinstance(resources, Resources) or not all_in_registers(found):
             return
         schedule = default_schedule(found, resources, target, turns=self.turns, ahead=self.ahead)
-        if schedule.stages > 1 or self.defer:
+        if schedule.stages > 1 or self.defer or multiplies_at_once(found.loop):
             write_schedule(found.loop, schedule)
 
     def _materialize(self, function: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
