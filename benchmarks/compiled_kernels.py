@@ -99,13 +99,13 @@ SUBJECTS: Sequence[Subject] = (
     Subject(
         "vector_add",
         "vector_add",
-        "a: f32[?], b: f32[?], c: f32[?], tile=1024",
+        "a: f32[?%16], b: f32[?%16], c: f32[?%16], tile=1024",
         TritonKernel("vector_add", {**dict.fromkeys("abc", "*fp32"), "n": "i32"}, {"block": 1024}),
     ),
     Subject(
         "softmax 1024",
         "softmax",
-        "x: f32[?, ?%4], y: f32[?, ?%4], rows=1, columns=1024",
+        "x: f32[?, ?%16], y: f32[?, ?%16], rows=1, columns=1024",
         TritonKernel(
             "softmax",
             {**dict.fromkeys("xy", "*fp32"), "rows": "i32", "columns": "i32"},
@@ -115,7 +115,8 @@ SUBJECTS: Sequence[Subject] = (
     Subject(
         "layer_norm 1024",
         "layer_norm",
-        "x: f16[?, ?%8], w: f16[?], b: f16[?], y: f16[?, ?%8], means: f32[?], scales: f32[?], "
+        "x: f16[?, ?%16], w: f16[?%16], b: f16[?%16], y: f16[?, ?%16], "
+        "means: f32[?], scales: f32[?], "
         "rows=1, columns=1024",
         TritonKernel(
             "layer_norm",
@@ -134,7 +135,10 @@ SUBJECTS: Sequence[Subject] = (
     _attention(False),
     _attention(True),
 )
-"""Of cuTile, smallest first."""
+"""Of cuTile, smallest first.
+
+Both sides are told the same of extents: Triton's integers are divisible by 16 (`tt.divisibility`).
+"""
 
 GEMMS: Sequence[Mapping[str, str | int]] = (
     {"bm": 128, "bn": 128, "bk": 64, "stages": 4},

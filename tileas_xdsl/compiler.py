@@ -288,7 +288,7 @@ def compile_module(
         specs = PIPELINES[BUFFERS].passes
         stages.clear()
         working, abi = run_all(specs)
-    general = partial(compile_module, _for_any_rows(source), ctx, arch)
+    general = partial(_compile_general, source, ctx, arch)
     decides_itself = persistent is None and not passes
     again = partial(compile_module, module, ctx, arch, kernel=kernel, persistent="on")
     is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
@@ -315,6 +315,10 @@ def _is_chosen(module: ModuleOp, choose: ChooseForm) -> bool:
 
     loops = [short_loop_of(op.attributes.get(SHORT_LOOP)) for op in kernels_in(module)]
     return any(loop is not None and choose(loop) for loop in loops)
+
+
+def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:
+    return compile_module(_for_any_rows(module), ctx, target)
 
 
 def _for_any_rows(module: ModuleOp) -> ModuleOp:

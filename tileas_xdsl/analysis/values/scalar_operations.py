@@ -8,12 +8,15 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.kinds import Kinds
+
+_TENSORS = Kinds(TensorType)
 
 
 def is_of_scalars(op: Operation) -> bool:
     """Whether an operation computes numbers only, so that any thread can run it."""
-    types = (*op.operand_types, *op.result_types)
-    if op.regions or any(isinstance(type_, TensorType) for type_ in types):
+    values = (*op.operands, *op.results)
+    if op.regions or any(_TENSORS[type(value.type)] for value in values):
         return False
     return is_side_effect_free(op)
 

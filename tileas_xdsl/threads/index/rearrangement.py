@@ -49,7 +49,7 @@ class TakenElements:
     def is_injective(self) -> bool:
         """Whether no element of the source is taken twice, as in broadcasts."""
         taken = self.at[self.at >= 0]
-        return len(np.unique(taken)) == len(taken)
+        return bool(np.bincount(taken).max(initial=0) <= 1)
 
 
 def taken_elements(op: Operation) -> Sequence[TakenElements] | None:

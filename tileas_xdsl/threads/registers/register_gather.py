@@ -64,8 +64,7 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
 
     Elements are counted as fragments count them, the first dimension fastest.
     """
-    columns, inverse = np.unique(wanted, axis=1, return_inverse=True)
-    numbers: list[int] = inverse.ravel().tolist()
+    columns, numbers = _distinct_columns(wanted)
     if (columns < 0).all():
         return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
     element_ = storage_type(tile.element)
@@ -76,6 +75,19 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     travelling = carried(e, tile)
     file = RegisterFile(e, travelling.element)
     return Gathered(file, tile.element, elements_by(e, op, travelling, plan), numbers)
+
+
+def _distinct_columns(table: Table) -> tuple[Table, list[int]]:
+    """The columns of a table in increasing order, each once, and the number of each one there.
+
+    `np.unique` along an axis takes ten times as long: it sorts records of a field a thread.
+    """
+    rows = table.T
+    # Bytes compare as the numbers do, the highest first, once nothing is negative.
+    keys = [row.tobytes() for row in (rows + 1).astype(">u8")]
+    first = {key: n for n, key in reversed([*enumerate(keys)])}
+    number = {key: n for n, key in enumerate(sorted(first))}
+    return rows[[first[key] for key in number]].T, [number[key] for key in keys]
 
 
 def _uniform_registers(registers: Table) -> list[int] | None:

@@ -107,15 +107,15 @@ class _Liveness:
 
     def _use(self, values: Iterable[SSAValue]) -> None:
         """Make values live: those that are registers, or what these are made of."""
-        left = list(values)
-        while left:
-            value = left.pop()
-            if value in self.live:
+        live = self.live
+        for value in values:
+            if value in live:
                 continue
-            if isinstance(owner := value.owner, Operation) and _RENAMED[type(owner)]:
-                left.extend(owner.operands)
-            self.live.add(value)  # also what is renamed, which has no own registers: it is seen
+            live.add(value)  # also what is renamed, which has no own registers: it is seen
             self.count += self._own(value)
+            owner = value.owner
+            if isinstance(owner, Operation) and _RENAMED[type(owner)]:
+                self._use(owner.operands)
 
     def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
         for value in values:

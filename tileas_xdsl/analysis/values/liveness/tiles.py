@@ -127,11 +127,11 @@ class _LiveValues:
         return _LiveValues(self.words, self.values, self.count)
 
     def add(self, values: Iterable[SSAValue]) -> None:
-        """Make values live."""
+        """Make values live, of those that take registers."""
         for value in values:
-            if value not in self.values:
+            if (words := self.words(value)) and value not in self.values:
                 self.values.add(value)
-                self.count += self.words(value)
+                self.count += words
 
     def remove(self, values: Iterable[SSAValue]) -> None:
         """Make values dead."""
@@ -177,6 +177,8 @@ class _Liveness:
 
     def _sources(self, value: SSAValue) -> set[SSAValue]:
         """A tile, or what its elements are computed of, one by one, where they are read."""
+        if not self.words(value):
+            return {value}
         made, user = value.owner, value.get_user_of_unique_use()
         if user is None or isinstance(made, Block) or user.parent is not made.parent:
             return {value}
