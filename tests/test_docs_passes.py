@@ -48,3 +48,11 @@ def test_the_filecheck_file_runs_the_pass(name):
     assert test is not None
     lines = (ROOT / test[1]).read_text().splitlines()
     assert any("RUN:" in line and name.removeprefix("cute-kernel-") in line for line in lines)
+
+
+def test_filecheck_files_begin_with_what_they_show():
+    files = [
+        path for path in (ROOT / "tests/filecheck").rglob("*.mlir") if "Inputs" not in path.parts
+    ]
+    begins = {path: path.read_text().split("\n", 1)[0] for path in files}
+    assert [p.name for p, line in begins.items() if not re.match(r"// (?!RUN)", line)] == []

@@ -1,3 +1,5 @@
+// Kernels of tensor memory that are refused.
+
 // RUN: tileas-opt %s -p 'convert-cute-nvgpu-to-ptx{arch=sm_90a}' --split-input-file --verify-diagnostics
 
 // sm_90a has no tensor memory.

@@ -1,3 +1,5 @@
+// `convert-tl-to-tileaa`: what buffers of a block hold becomes values, parallel loops tile operations.
+
 // RUN: tileas-opt %s -p convert-tl-to-tileaa | filecheck %s
 
 // C = relu(A B): buffers become tile values, offsets numbers of tiles, the loop counts iterations.

@@ -1,3 +1,5 @@
+// `tileas-defer-lane-sums`: lanes exchange the sums that a loop carries once, behind it.
+
 // RUN: tileas-opt -p tileas-defer-lane-sums --split-input-file %s | filecheck %s
 
 // Sums of rows of accumulators that a loop scales and adds up: each lane carries the sum of its own

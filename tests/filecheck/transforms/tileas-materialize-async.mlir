@@ -1,7 +1,7 @@
-// RUN: tileas-opt -p tileas-materialize-async %s | filecheck %s
-
 // `tileas-materialize-async`: a product of a stage runs in the background; it is waited for where it
 // is read first, and the stage is released behind that.
+
+// RUN: tileas-opt -p tileas-materialize-async %s | filecheck %s
 
 // CHECK-LABEL: func.func @background
 // CHECK: %[[read:.*]], %[[token:.*]] = nv_tileas.async.pipeline.consumer_read {{.*}}!nv_tileas.token<tensor<64x16xf32>> {

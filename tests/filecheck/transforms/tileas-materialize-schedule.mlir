@@ -1,3 +1,5 @@
+// `tileas-materialize-schedule`: write a loop as its schedule says: rings of stages, rotated iterations.
+
 // RUN: tileas-opt -p tileas-materialize-schedule --split-input-file %s | filecheck %s
 // RUN: tileas-opt -p "tileas-materialize-schedule{rotate=false}" --split-input-file %s | filecheck %s --check-prefix=FLAT
 

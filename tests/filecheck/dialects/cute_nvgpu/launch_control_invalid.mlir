@@ -1,3 +1,5 @@
+// What `clusterlaunchcontrol` needs of the response in shared memory.
+
 // RUN: tileas-opt %s --split-input-file --verify-diagnostics
 
 func.func @alignment(%to: !cute.ptr<i32, smem>, %bar: !cute.ptr<i64, smem>) {

@@ -1,3 +1,5 @@
+// Schedulers of tiles by `clusterlaunchcontrol` that cannot be lowered.
+
 // RUN: tileas-opt %s -p convert-pipeline-to-nvgpu --split-input-file --verify-diagnostics
 
 func.func @kind(%p: !cutlass.scheduler_params<static_persistent, m>, %room: !cute.ptr<i32, smem, align<16>>) {
