@@ -285,7 +285,8 @@ SOURCES: Mapping[str, str] = {
     "power_cap": "measured on an H200, 2026-11-22: 747 to 785 of 989 teraflops",
     "products": "NVIDIA's data sheet of the H100; " + H200 + "128 cycles a wgmma m64n256k16",
 }
-"""Where Hopper's constants are from, by field (`tests/hardware/measure_latencies.py`)."""
+"""Where Hopper's constants are from, by field: `tests/hardware/measure_latencies.py`, and
+`measure_blocks.py` for what blocks do together."""
 
 _BLACKWELL_BYTES = ProductRate(8192, 128, 8, 32)
 

@@ -1,0 +1,215 @@
+"""Measure how blocks follow one another on Hopper, and bulk loads that miss the L2 cache.
+
+    python tests/hardware/measure_blocks.py
+
+Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `missing`.  Needs a
+GPU of compute capability 9.0 and its driver, as `measure_latencies.py` does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import sys
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measure_latencies import Gpu
+
+FRAME = """.version 8.0
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 memory[];
+.visible .entry measure(.param .u64 p_result, .param .u64 p_data, .param .u32 p_chunk,
+    .param .u32 p_stages, .param .u32 p_count, .param .u32 p_sources)
+{{
+  .reg .u64 %result, %data, %a, %start, %end, %state;
+  .reg .u32 %chunk, %stages, %count, %sources, %i, %s, %parity, %slot, %bar, %mem, %block, %issued;
+  .reg .u32 %x;
+  .reg .pred %p;
+  ld.param.u64 %result, [p_result];
+  ld.param.u64 %data, [p_data];
+  ld.param.u32 %chunk, [p_chunk];
+  ld.param.u32 %stages, [p_stages];
+  ld.param.u32 %count, [p_count];
+  ld.param.u32 %sources, [p_sources];
+  mov.u32 %x, %tid.x;
+  mov.u32 %block, %ctaid.x;
+  mov.u32 %mem, memory;
+  mov.u64 %start, %clock64;
+  setp.ne.u32 %p, %x, 0;
+  @%p bra DONE;
+{body}
+  mov.u64 %end, %clock64;
+  mul.wide.u32 %a, %block, 24;
+  add.u64 %result, %result, %a;
+  mov.u32 %x, %smid;
+  cvt.u64.u32 %a, %x;
+  st.global.u64 [%result], %start;
+  st.global.u64 [%result+8], %end;
+  st.global.u64 [%result+16], %a;
+DONE:
+  ret;
+}}
+"""
+
+NOTHING = "bra DONE;"
+
+SPINS = """
+SPIN:
+  mov.u64 %end, %clock64;
+  sub.u64 %a, %end, %start;
+  setp.lt.u64 %p, %a, 2000;
+  @%p bra SPIN;
+"""
+
+LOAD = """
+  mad.lo.u32 %bar, %{slot}, 8, %mem;
+  mad.lo.u32 %slot, %{slot}, %chunk, %mem;
+  add.u32 %slot, %slot, 1024;
+  mul.wide.u32 %a, %issued, %chunk;
+  add.u64 %a, %a, %data;
+  mbarrier.arrive.expect_tx.shared::cta.b64 %state, [%bar], %chunk;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%slot], [%a], %chunk, [%bar];
+  add.u32 %issued, %issued, 1;
+"""
+
+RING = f"""
+  mov.u32 %issued, 0;
+INIT:
+  mad.lo.u32 %bar, %issued, 8, %mem;
+  mbarrier.init.shared::cta.b64 [%bar], 1;
+  add.u32 %issued, %issued, 1;
+  setp.lt.u32 %p, %issued, %stages;
+  @%p bra INIT;
+  fence.mbarrier_init.release.cluster;
+  rem.u32 %x, %block, %sources;
+  mul.lo.u32 %s, %chunk, %count;
+  mul.wide.u32 %a, %x, %s;
+  add.u64 %data, %data, %a;
+  mov.u32 %issued, 0;
+FIRST:
+{LOAD.format(slot="issued")}
+  setp.lt.u32 %p, %issued, %stages;
+  @%p bra FIRST;
+  mov.u32 %i, 0;
+  mov.u32 %s, 0;
+  mov.u32 %parity, 0;
+NEXT:
+  mad.lo.u32 %bar, %s, 8, %mem;
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], %parity;
+  @!%p bra WAIT;
+  setp.ge.u32 %p, %issued, %count;
+  @%p bra FILLED;
+{LOAD.format(slot="s")}
+FILLED:
+  add.u32 %s, %s, 1;
+  setp.ge.u32 %p, %s, %stages;
+  selp.u32 %s, 0, %s, %p;
+  selp.u32 %x, 1, 0, %p;
+  xor.b32 %parity, %parity, %x;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, %count;
+  @%p bra NEXT;
+"""
+"""Chunks that follow one another in global memory, into so many stages; some blocks have equal
+sources."""
+
+SHARED_BYTES = 225 << 10
+MANY = 1 << 17
+
+
+class Blocks:
+    """Launches, with the clocks of each block."""
+
+    def __init__(self) -> None:
+        self.gpu = Gpu()
+        self.result = self.gpu.memory(24 * MANY)
+        self.data = self.gpu.memory(256 << 20)
+        self.events = [ctypes.c_void_p(), ctypes.c_void_p()]
+        for event in self.events:
+            self.gpu.call("cuEventCreate", ctypes.byref(event), 0)
+
+    def function(self, body: str) -> ctypes.c_void_p:
+        """Load a kernel."""
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        text = FRAME.format(body=body).encode()
+        self.gpu.call("cuModuleLoadData", ctypes.byref(module), text)
+        self.gpu.call("cuModuleGetFunction", ctypes.byref(function), module, b"measure")
+        self.gpu.call("cuFuncSetAttribute", function, 8, SHARED_BYTES)
+        return function
+
+    def launch(
+        self, function: ctypes.c_void_p, blocks: int, threads: int, shared: int, *numbers: int
+    ) -> float:
+        """Return the microseconds of a launch, between two events."""
+        values = [self.result, self.data, *map(ctypes.c_uint32, (*numbers, *(0,) * 4)[:4])]
+        arguments = (ctypes.c_void_p * 6)(*[ctypes.addressof(value) for value in values])
+        start, end = self.events
+        shape = (blocks, 1, 1, threads, 1, 1, shared)
+        self.gpu.call("cuEventRecord", start, None)
+        self.gpu.call("cuLaunchKernel", function, *shape, None, arguments, None)
+        self.gpu.call("cuEventRecord", end, None)
+        self.gpu.call("cuEventSynchronize", end)
+        milliseconds = ctypes.c_float()
+        self.gpu.call("cuEventElapsedTime", ctypes.byref(milliseconds), start, end)
+        return 1000 * milliseconds.value
+
+    def clocks(self, blocks: int) -> list[tuple[int, int, int]]:
+        """Return begin, end and multiprocessor of each block."""
+        found = (ctypes.c_uint64 * (3 * blocks))()
+        self.gpu.call("cuMemcpyDtoH_v2", found, self.result, ctypes.sizeof(found))
+        return [(found[k], found[k + 1], found[k + 2]) for k in range(0, 3 * blocks, 3)]
+
+
+def starts(blocks: Blocks) -> None:
+    """Print how fast blocks start, which do nothing."""
+    function = blocks.function(NOTHING)
+    for warps in (4, 8, 16, 32):
+        times = [blocks.launch(function, MANY, 32 * warps, 0) for _ in range(5)]
+        print(f"{statistics.median(times):8.1f} us  {MANY} blocks of {warps} warps do nothing")
+
+
+def gaps(blocks: Blocks) -> None:
+    """Print how long after the end of a block the one begins that takes its shared memory."""
+    function, count = blocks.function(SPINS), 16 * blocks.gpu.multiprocessors
+    for warps in (1, 4, 12):
+        for _ in range(2):
+            blocks.launch(function, count, 32 * warps, 200 << 10)
+        by_place: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for begin, end, place in blocks.clocks(count):
+            by_place[place].append((begin, end))
+        ordered = [sorted(found) for found in by_place.values()]
+        found = [b[0] - a[1] for one in ordered for a, b in pairwise(one)]
+        print(f"{statistics.median(found):8.0f}  cycles between blocks of {warps} warps")
+
+
+def misses(blocks: Blocks) -> None:
+    """Print the bytes a cycle of bulk loads by all, of what some blocks read at once."""
+    function, count = blocks.function(RING), blocks.gpu.multiprocessors
+    for share, what in ((4, "four blocks"), (8, "eight blocks")):
+        for is_cold in (False, True):
+            rates: list[float] = []
+            for _ in range(5):
+                if is_cold:
+                    blocks.gpu.flush()
+                blocks.launch(function, count, 32, 1024 + 6 * 16384, 16384, 6, 64, count // share)
+                cycles = statistics.median(end - begin for begin, end, _ in blocks.clocks(count))
+                rates.append(64 * 16384 / cycles)
+            where = "misses" if is_cold else "hits"
+            print(f"{statistics.median(rates):8.1f} B a cycle  bulk loads of {what}, {where}")
+
+
+def main() -> None:
+    """Print the table of measurements."""
+    blocks = Blocks()
+    for measure in (starts, gaps, misses):
+        measure(blocks)
+
+
+if __name__ == "__main__":
+    main()
