@@ -347,15 +347,15 @@ def _known(
 
 def _static_axes(argument: _Argument, annotation: Any, what: str, rank: int) -> Sequence[int]:
     """Return the dimensions whose extent or stride an annotation makes a constant."""
-    word = f"static_{what}_dims"
+    field = f"static_{what}_dims"
     found: list[int] = []
-    for axis in getattr(annotation, word, ()):
+    for axis in getattr(annotation, field, ()):
         normal = axis + rank if axis < 0 else axis
         if not 0 <= normal < rank:
-            text = f"{word} contains axis {normal} but array rank is {rank}"
+            text = f"{field} contains axis {normal} but array rank is {rank}"
             argument.fail(ArgumentValueError, f"{text}: '{argument.name}'")
         if normal in found:
-            text = f"{word} contains duplicate axis {axis}: '{argument.name}'"
+            text = f"{field} contains duplicate axis {axis}: '{argument.name}'"
             argument.fail(ArgumentValueError, text)
         found.append(normal)
     return found
@@ -387,9 +387,9 @@ def _element_name(name: str) -> str:
 
 def _element(argument: _Argument, name: str) -> str:
     """What `cuda.tile` calls an element type."""
-    word = _element_name(name)
-    if word not in ELEMENTS.values():
+    element = _element_name(name)
+    if element not in ELEMENTS.values():
         known = ", ".join(dict.fromkeys(ELEMENTS.values()))
-        text = f"Unsupported array dtype: '{argument.name}' has elements of {word}"
+        text = f"Unsupported array dtype: '{argument.name}' has elements of {element}"
         argument.fail(ArgumentTypeError, f"{text}; cuTile has {known}")
-    return word
+    return element

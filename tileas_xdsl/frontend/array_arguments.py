@@ -44,21 +44,21 @@ def array_facts(value: Any) -> ArrayFacts | None:
 
 
 def _of_torch(tensor: Any) -> ArrayFacts:
-    word = str(tensor.dtype).removeprefix("torch.")
+    element = str(tensor.dtype).removeprefix("torch.")
     size = int(tensor.element_size())
-    return ArrayFacts(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), word, size)
+    return ArrayFacts(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), element, size)
 
 
 def _of_interface(value: Any, found: Mapping[str, Any]) -> ArrayFacts:
-    shape, word = tuple(found["shape"]), _element(value, found["typestr"])
+    shape, element = tuple(found["shape"]), _element(value, found["typestr"])
     size = int(found["typestr"][2:])
     address = int(found["data"][0] or 0)
     steps = found.get("strides")
     if steps is None:
-        return ArrayFacts(address, shape, packed(shape), word, size)
+        return ArrayFacts(address, shape, packed(shape), element, size)
     if any(step % size for step in steps):
         raise ArrayReadError(f"strides of {tuple(steps)} bytes are no whole elements")
-    return ArrayFacts(address, shape, tuple(step // size for step in steps), word, size)
+    return ArrayFacts(address, shape, tuple(step // size for step in steps), element, size)
 
 
 _KINDS: Mapping[str, str] = {"b": "bool", "i": "int", "u": "uint", "f": "float", "V": "bfloat"}

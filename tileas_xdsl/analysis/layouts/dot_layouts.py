@@ -163,10 +163,10 @@ _DEPTHS = [
 
 def min_depth(bits: int) -> int:
     """The smallest K for which registers of `mma` are not empty in some lanes."""
-    return QUAD * word_elements(bits)
+    return QUAD * register_elements(bits)
 
 
-def word_elements(bits: int) -> int:
+def register_elements(bits: int) -> int:
     """Elements of A or B that are next to one another in a register of `mma`."""
     return max(WORD_BITS // bits, 1)
 
@@ -183,11 +183,11 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
         lane        0     1     2     3     4     5     6     7        row 4 is swizzled by
         row, k    0,0:1 0,2:3 0,4:5 0,6:7 4,0:1 4,2:3 4,4:5 4,6:7      64 bytes, row 1 by 16
     """
-    word = word_elements(x.bits)
+    packed = register_elements(x.bits)
     over = _warps(x, warps, (EIGHT * HALVES, EIGHT))
     _, rows, columns = over
-    step = min(x.k, QUAD * word * registers_of_k(x.bits))
-    adjacent = min(PAIR, step // QUAD) if word == 1 else 1
+    step = min(x.k, QUAD * packed * registers_of_k(x.bits))
+    adjacent = min(PAIR, step // QUAD) if packed == 1 else 1
     near = EIGHT if adjacent == 1 else QUAD * adjacent * x.bits // SLICE_BITS
     of_rows = (Part(near, QUAD * EIGHT // near), Part(EIGHT // near, QUAD))
     down = (*of_rows, Part(HALVES, order=1), Part(rows, LANES), Part(REST, order=6))
@@ -203,10 +203,10 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
         columns=(Part(EIGHT, QUAD), *blocks),
         accumulator_columns=(Part(PAIR), Part(QUAD, 1), *blocks),
         depth=(
-            Part(word),
+            Part(packed),
             Part(adjacent, order=2),
             Part(QUAD, 1),
-            Part(step // (QUAD * word * adjacent), order=3),
+            Part(step // (QUAD * packed * adjacent), order=3),
         ),
         threads=LANES * warps,
     )

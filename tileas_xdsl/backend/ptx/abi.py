@@ -55,10 +55,10 @@ def _abi(
         threads[0],
         (x, y, z),
         _number(found["tileas.smem_bytes"]),
-        tuple(_words(found[PARAMETERS])),
+        tuple(_texts(found[PARAMETERS])),
         tuple(launch_recipe(entry) for entry in _entries(found[TENSOR_MAPS])),
         _number(found["tileas.arena_slots"]) if "tileas.arena_slots" in found else 0,
-        _word(found["tileas.smem_map"]),
+        _text(found["tileas.smem_map"]),
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
         PERSISTENT in found,
         short_loop_of(found.get(SHORT_LOOP)),
@@ -69,7 +69,7 @@ def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:
     """Read `{most = 8, quotients = ["scalar 5 / 64"], together = 2, ctas = 1}`."""
     if not isinstance(attribute, DictionaryAttr):
         return None
-    found = [words.split() for words in _words(attribute.data["quotients"])]
+    found = [texts.split() for texts in _texts(attribute.data["quotients"])]
     quotients = tuple((Passed(int(argument)), int(by)) for _, argument, _, by in found)
     most, together, ctas = (_number(attribute.data[name]) for name in ("most", "together", "ctas"))
     return ShortLoop(most, quotients, together, ctas)
@@ -85,13 +85,13 @@ def _number(attribute: Attribute) -> int:
     return attribute.value.data
 
 
-def _word(attribute: Attribute) -> str:
+def _text(attribute: Attribute) -> str:
     assert isinstance(attribute, StringAttr)
     return attribute.data
 
 
-def _words(attribute: Attribute) -> Sequence[str]:
-    return [_word(item) for item in _items(attribute)]
+def _texts(attribute: Attribute) -> Sequence[str]:
+    return [_text(item) for item in _items(attribute)]
 
 
 def _entries(attribute: Attribute) -> Sequence[Mapping[str, Attribute]]:

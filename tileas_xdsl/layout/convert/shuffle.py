@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,18 +31,6 @@ from tileas_xdsl.layout.convert.source_map import SourceMap
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.registers.access import WARP, Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
-
-
-class Move(NamedTuple):
-    """What one lane does in one round."""
-
-    thread: int
-    source_thread: int
-    """The thread that it reads."""
-    source_registers: tuple[int, ...]
-    """The registers of that thread that are packed into the word, lowest bits first."""
-    target_registers: tuple[int, ...]
-    """The registers of the reader that are filled from the word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +74,6 @@ class ShufflePlan(Plan):
             words = np.where(packed < 0, 0, registers[own, np.maximum(packed, 0)])
             received.append(words[reads])
         return np.concatenate(received, axis=1)[own, np.maximum(self.assembly, 0)]
-
-    def moves(self, round_: int) -> Iterator[Move]:
-        """What the lanes that receive something do in one round."""
-        per = self.offered.shape[2]
-        first = self.offset + round_ * per
-        for thread, sender in enumerate(self.source_thread[round_].tolist()):
-            row = self.assembly[thread]
-            filled = np.flatnonzero((row >= first) & (row < first + per))
-            if filled.size:
-                packed = tuple(r for r in self.offered[round_, sender].tolist() if r >= 0)
-                yield Move(thread, sender, packed, tuple(filled.tolist()))
 
     def explain(self) -> str:
         """The plan and its cost in one sentence."""

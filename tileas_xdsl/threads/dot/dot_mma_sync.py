@@ -28,7 +28,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import (
     QUAD,
     Tiling,
     min_depth,
-    word_elements,
+    register_elements,
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
@@ -83,10 +83,10 @@ class _Cells:
         x = tiling.extents
         _, rows, columns = tiling.warps
         self.tiling = tiling
-        self.word = word_elements(x.bits)
+        self.packed = register_elements(x.bits)
         self.high = min(HALVES, max(x.m // EIGHT, 1))
         self.pair = min(PAIR, x.n)
-        self.deep = tiling.step // (QUAD * self.word)
+        self.deep = tiling.step // (QUAD * self.packed)
         self.rows = max(x.m // (EIGHT * HALVES * rows), 1)
         self.columns = max(x.n // (EIGHT * columns), 1)
 
@@ -112,18 +112,18 @@ class _Cells:
 
     def left(self, b: int, i: int) -> Sequence[int]:
         """Return the registers of A, in operand order."""
-        first = (b * self.rows + i) * self.deep * self.high * self.word
+        first = (b * self.rows + i) * self.deep * self.high * self.packed
         return [
-            first + (d * self.high + h % self.high) * self.word + w
+            first + (d * self.high + h % self.high) * self.packed + w
             for d in range(self.deep)
             for h in range(HALVES)
-            for w in range(self.word)
+            for w in range(self.packed)
         ]
 
     def right(self, b: int, j: int) -> Sequence[int]:
         """Return the registers of B, in operand order."""
-        first = (b * self.columns + j) * self.deep * self.word
-        return [first + d * self.word + w for d in range(self.deep) for w in range(self.word)]
+        first = (b * self.columns + j) * self.deep * self.packed
+        return [first + d * self.packed + w for d in range(self.deep) for w in range(self.packed)]
 
 
 def _multiplied(

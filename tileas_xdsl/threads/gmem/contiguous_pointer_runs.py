@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
@@ -39,6 +40,8 @@ from tileas_xdsl.threads.registers.coordinates import (
     thread_chunks,
 )
 from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
+
+Access = TypeVar("Access", RegisterTile | Scalar, None)
 
 MAX_ACCESS_BITS = 128
 """Maximum bits of one access."""
@@ -155,37 +158,21 @@ def _registers(chunk: AccessChunk) -> range:
     return range(chunk.register, chunk.register + chunk.count)
 
 
-def either_loaded(
-    e: ThreadBuilder,
-    runs: Runs,
-    padding: FloatAttr | IntegerAttr | None,
-    one_by_one: Callable[[], RegisterTile | Scalar],
-) -> RegisterTile | Scalar:
-    """Load by chunks if all of them are contiguous, perhaps at run time only, else by elements."""
-    if runs.are_known:
-        return runs.load(padding)
-    blocks = (Block(), Block())
-    condition, made = runs.are_whole(), list[RegisterTile | Scalar]()
-    for block, load in zip(blocks, (lambda: runs.load(padding), one_by_one), strict=True):
-        with e.within(block):
-            made.append(load())
-            e.insert(scf.YieldOp(*made[-1].parts))
-    types = [part.type for part in made[0].parts]
-    branch = scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))
-    return made[0].of(e.insert(branch).results)
+def by_chunks_or_elements(
+    e: ThreadBuilder, runs: Runs, by_chunks: Callable[[], Access], by_elements: Callable[[], Access]
+) -> Access:
+    """Access by chunks if all of them are contiguous, perhaps at run time only, else by elements.
 
-
-def either_stored(
-    e: ThreadBuilder, runs: Runs, value: RegisterTile | Scalar, one_by_one: Callable[[], None]
-) -> None:
-    """Store by chunks if all of them are contiguous, perhaps at run time only, else by elements."""
+    The accesses return the tile that they load; those that store return None.
+    """
     if runs.are_known:
-        runs.store(value)
-        return
-    blocks = (Block(), Block())
-    condition = runs.are_whole()
-    for block, store in zip(blocks, (lambda: runs.store(value), one_by_one), strict=True):
+        return by_chunks()
+    condition, blocks, made = runs.are_whole(), (Block(), Block()), list[Access]()
+    for block, access in zip(blocks, (by_chunks, by_elements), strict=True):
         with e.within(block):
-            store()
-            e.insert(scf.YieldOp())
-    e.insert(scf.IfOp(condition, [], Region(blocks[0]), Region(blocks[1])))
+            made.append(access())
+            e.insert(scf.YieldOp(*(made[-1].parts if made[-1] is not None else ())))
+    first = made[0]
+    types = [] if first is None else [part.type for part in first.parts]
+    branch = e.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1])))
+    return first if first is None else first.of(branch.results)

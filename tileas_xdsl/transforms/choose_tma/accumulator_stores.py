@@ -275,8 +275,8 @@ def _by_tma(store: Written, value: SSAValue, view: SSAValue, coords: list[SSAVal
         atom = AtomAttr.of(f"tma_store_{len(coords)}d")
         return TiledStoreOp(value, view, coords, atom=atom, offsets=store.offsets, allow_tma=True)
     mode = store.rmw_mode.data
-    word = UNSIGNED_REDUCTIONS.get(mode, mode.value)
-    atom = AtomAttr.of(f"tma_redg_{len(coords)}d", op=word)
+    reduction = UNSIGNED_REDUCTIONS.get(mode, mode.value)
+    atom = AtomAttr.of(f"tma_redg_{len(coords)}d", op=reduction)
     return TiledAtomicRmwOp(
         mode,
         value,

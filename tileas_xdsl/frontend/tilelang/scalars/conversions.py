@@ -43,8 +43,8 @@ def resized(emitter: Emitter, value: SSAValue, target: Attribute, *, is_unsigned
     if isinstance(value.type, IndexType):
         if bits_of(target) >= 32:
             return emitter.insert(arith.IndexCastOp(value, target)).result
-        word = emitter.insert(arith.IndexCastOp(value, i32)).result
-        return resized(emitter, word, target, is_unsigned=is_unsigned)
+        integer = emitter.insert(arith.IndexCastOp(value, i32)).result
+        return resized(emitter, integer, target, is_unsigned=is_unsigned)
     if bits_of(target) < bits_of(value.type):
         return emitter.insert(arith.TruncIOp(value, IntegerType(bits_of(target)))).result
     wider = arith.ExtUIOp if is_unsigned else arith.ExtSIOp
@@ -78,7 +78,7 @@ def _to_float(emitter: Emitter, value: SSAValue, source: str, target: AnyFloat) 
 
 def _to_integer(emitter: Emitter, value: SSAValue, target: Attribute, dtype: str) -> SSAValue:
     if isinstance(target, IndexType):
-        word = emitter.insert(arith.FPToSIOp(value, i32)).result
-        return emitter.insert(arith.IndexCastOp(word, target)).result
+        integer = emitter.insert(arith.FPToSIOp(value, i32)).result
+        return emitter.insert(arith.IndexCastOp(integer, target)).result
     made = arith.FPToUIOp if is_unsigned(dtype) else arith.FPToSIOp
     return emitter.insert(made(value, IntegerType(bits_of(target)))).result

@@ -219,8 +219,8 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class ProducerLease:
-    """The ownership of a stage by its producer, for one phase."""
+class _Lease:
+    """The ownership of a stage by an agent, for one phase."""
 
     slot: Slot
     phase: int
@@ -235,6 +235,11 @@ class ProducerLease:
     def high(self) -> int:
         """Where it ends."""
         return self.slot.high
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerLease(_Lease):
+    """The ownership of a stage by its producer, for one phase."""
 
     def check(self, actor: Actor, *, writes: bool) -> None:
         """The stage is still being filled; copies in flight may land after the commit."""
@@ -248,23 +253,10 @@ class ProducerLease:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerLease:
+class ConsumerLease(_Lease):
     """The ownership of a stage by a consumer, for one phase."""
 
-    slot: Slot
-    phase: int
-    agent: str
     consumer: int
-
-    @property
-    def low(self) -> int:
-        """Where the stage begins."""
-        return self.slot.low
-
-    @property
-    def high(self) -> int:
-        """Where it ends."""
-        return self.slot.high
 
     def check(self, actor: Actor, *, writes: bool) -> None:
         """The consumer still holds the stage."""

@@ -102,7 +102,7 @@ class Candidate:
 
     op: Operation
     atom: str
-    """The word of an atom; several operations of one instruction call it differently."""
+    """The keyword of an atom; several operations of one instruction call it differently."""
     kind: Space
     axis: SubAxis
     family: Family

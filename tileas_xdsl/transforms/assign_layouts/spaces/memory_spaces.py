@@ -47,7 +47,7 @@ def is_computed(value: SSAValue) -> bool:
 
 
 def common_spaces(root: Operation, groups: TileGroups) -> Mapping[TileGroup, frozenset[Space]]:
-    """Where each group that some operation has a word on may be; an error if nowhere."""
+    """Where each group that some operation restricts may be; an error if nowhere."""
     found: dict[TileGroup, frozenset[Space]] = {}
     for group, claims in _wanted(root, groups, lambda op: True).items():
         found[group] = _common(claims)

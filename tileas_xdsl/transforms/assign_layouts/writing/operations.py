@@ -201,8 +201,8 @@ def _write_operations(group: TileGroup, choice: Choice) -> None:
             op.attributes[LAYOUT] = LayoutAttr(_of_its_tile(op, choice.layout))
         elif space_of(op.operands[0].type) in (None, Space.GMEM):
             op.attributes.setdefault(LAYOUT, LayoutAttr(_row_major(group.shape)))
-        if op.atom == UNDECIDED and (word := _atom(op, candidate.atom)) is not None:
-            op.atom = AtomAttr.of(word)
+        if op.atom == UNDECIDED and (keyword := _atom(op, candidate.atom)) is not None:
+            op.atom = AtomAttr.of(keyword)
 
 
 def _of_its_tile(op: Operation, layout: MemoryLayout) -> MemoryLayout:

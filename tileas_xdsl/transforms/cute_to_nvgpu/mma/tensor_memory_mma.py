@@ -147,9 +147,9 @@ def _sparse(conv: Converter, atom: Sm100MmaSparseType, made: Instruction) -> Ope
         kind, a, b, m, n, *majors, d=d, group=str(atom.blocks), sparse=True,
         sparsity_selector=metadata.selected,
     )  # fmt: skip
-    word = _word(conv, descriptor.encode())
+    constant = _descriptor_constant(conv, descriptor.encode())
     return UmmaSparseOp(
-        made.d, made.a, made.b, metadata.address, word, made.adds, kind, num_cta=atom.blocks
+        made.d, made.a, made.b, metadata.address, constant, made.adds, kind, num_cta=atom.blocks
     )
 
 
@@ -194,7 +194,7 @@ def _scaled_sparse(
         made.b,
         (of_a.address, of_b.address),
         made.parts[METADATA].address,
-        _word(conv, descriptor.encode()),
+        _descriptor_constant(conv, descriptor.encode()),
         made.adds,
         kind,
         num_cta=atom.blocks,
@@ -211,7 +211,7 @@ def _scale_vector(atom: ScaledUmmaType) -> tuple[str, str]:
     return "mxf4", "2X"
 
 
-def _word(conv: Converter, value: int) -> SSAValue:
+def _descriptor_constant(conv: Converter, value: int) -> SSAValue:
     return conv.insert(arith.ConstantOp(IntegerAttr(value - (value >> 31 << 32), i32)))
 
 

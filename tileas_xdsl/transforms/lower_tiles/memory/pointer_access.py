@@ -54,11 +54,7 @@ from tileas_xdsl.threads.gmem.coalesced_access import (
     padding_of,
     store_window,
 )
-from tileas_xdsl.threads.gmem.contiguous_pointer_runs import (
-    Runs,
-    either_loaded,
-    either_stored,
-)
+from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs, by_chunks_or_elements
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
@@ -121,7 +117,9 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Sc
         return where.collected(found, shared=alone)
 
     runs = Runs.of(where, stored=False) if ordering.semantics is None else None
-    return one_by_one() if runs is None else either_loaded(e, runs, padding, one_by_one)
+    if runs is None:
+        return one_by_one()
+    return by_chunks_or_elements(e, runs, lambda: runs.load(padding), one_by_one)
 
 
 def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
@@ -144,7 +142,7 @@ def store(e: ThreadBuilder, op: StoreOp) -> Sequence[Lowered]:
     if runs is None:
         one_by_one()
     else:
-        either_stored(e, runs, where.operands[0], one_by_one)
+        by_chunks_or_elements(e, runs, lambda: runs.store(where.operands[0]), one_by_one)
     return token_of(op)
 
 

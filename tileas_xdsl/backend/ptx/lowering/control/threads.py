@@ -22,7 +22,7 @@ AXES: Mapping[type[Operation], str] = {
     nvgpu.GridDimOp: "nctaid",
 }
 
-WORDS: Mapping[type[Operation], str] = {
+SPECIAL_REGISTERS: Mapping[type[Operation], str] = {
     nvgpu.GetDynSmemSizeOp: "dynamic_smem_size",
     nvgpu.LaneIdxOp: "laneid",
     nvgpu.ClusterRankOp: "cluster_ctarank",
@@ -38,8 +38,8 @@ def _axis(op: nvgpu.ThreadIdxOp, low: Lowering) -> None:
     low.define(op.result, special(low, f"{AXES[type(op)]}.{op.axis.data}"))
 
 
-def _word(op: nvgpu.LaneIdxOp, low: Lowering) -> None:
-    low.define(op.result, special(low, WORDS[type(op)]))
+def _special_register(op: nvgpu.LaneIdxOp, low: Lowering) -> None:
+    low.define(op.result, special(low, SPECIAL_REGISTERS[type(op)]))
 
 
 def _warp(op: nvgpu.WarpIdxOp, low: Lowering) -> None:
@@ -110,7 +110,7 @@ def _permute_bytes(op: nvgpu.PrmtOp, low: Lowering) -> None:
 
 HANDLERS: Mapping[type[Operation], Handler] = {
     **dict.fromkeys(AXES, _axis),
-    **dict.fromkeys(WORDS, _word),
+    **dict.fromkeys(SPECIAL_REGISTERS, _special_register),
     nvgpu.WarpIdxOp: _warp,
     nvgpu.MakeWarpUniformOp: _uniform,
     nvgpu.ElectOneOp: _elect,

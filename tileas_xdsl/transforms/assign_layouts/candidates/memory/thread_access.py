@@ -147,8 +147,8 @@ def _by_matrices(
                 continue
             steps = row_steps(fragment, count * found.per_word)
             conflicts = float(found.wavefronts.mean()) / count
-            word = f"{atom}_trans" if transposed else atom
-            return ThreadAccess(word, MATRIX_ALIGNMENT, steps * conflicts, registers)
+            keyword = f"{atom}_trans" if transposed else atom
+            return ThreadAccess(keyword, MATRIX_ALIGNMENT, steps * conflicts, registers)
     return ThreadAccess(atom, MATRIX_ALIGNMENT, 0, registers, refused)
 
 
