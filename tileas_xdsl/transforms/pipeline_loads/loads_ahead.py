@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from xdsl.dialects import func
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
@@ -41,31 +41,43 @@ from tileas_xdsl.transforms.pipeline_loads.loads_together import writes_by_place
 ARRAYS = ("nv_tileaa.assume", "nv_tileaa.make_memref")
 """Names of operations on pointers and numbers that declare nothing about effects."""
 
+FEW_REGISTERS = 2
+"""Of a thread, for what is loaded ahead whatever else is live: a column, in a round of a loop."""
+
 
 def load_ahead(function: func.FuncOp, target: Target) -> None:
-    """Move loads of a kernel in front of its first reduction, where registers are left for them.
+    """Move loads in front of the first reduction of their block, where registers are left for them.
 
     No store may stand in between that nothing but its place orders, and no grid be waited for.
     """
-    before = list(takewhile(lambda op: not isinstance(op, ReduceOp), function.body.block.ops))
-    behind = list(function.body.block.ops)[len(before) :]
-    loads = [op for op in takewhile(_may_be_passed, behind) if _may_move(op)]
-    moved = {op for load in loads for op in operations_behind(load.operands)} | set(loads)
-    if not loads or not _fits(function, target, loads):
-        return
-    for op in [op for op in behind if op in moved]:
-        op.detach()
-        Rewriter.insert_op(op, InsertPoint.before(behind[0]))
+    for first in [op for op in function.walk() if isinstance(op, ReduceOp)]:
+        block = first.parent_block()
+        if block is None or any(isinstance(op, ReduceOp) for op in _before(first, block)):
+            continue
+        behind = list(block.ops)[len(_before(first, block)) :]
+        loads = [op for op in takewhile(_may_be_passed, behind) if _may_move(op)]
+        moved = {op for load in loads for op in operations_behind(load.operands)} | set(loads)
+        if not loads or not _fits(function, target, loads):
+            continue
+        for op in [op for op in behind if op in moved]:
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(first))
+
+
+def _before(op: Operation, block: Block) -> Sequence[Operation]:
+    """Return the operations of a block in front of one."""
+    return list(takewhile(lambda one: one is not op, block.ops))
 
 
 def _fits(function: func.FuncOp, target: Target, loads: Sequence[Operation]) -> bool:
-    """Whether as many warps are resident with what is loaded ahead as without."""
+    """Whether as many warps are resident with what is loaded ahead as without, or it is little."""
     threads = KernelFacts(function).spec.num_warps * WARP
     live = peak_registers(function.body, resident_registers)
     added = sum(tile_registers(op.results[0]) for op in loads)
     resident = max(threads, ENOUGH_WARPS * WARP)
     registers = target.registers_per_multiprocessor // resident
-    return (live + added) // threads + EXPECTED_HEADROOM <= registers
+    fits = (live + added) // threads + EXPECTED_HEADROOM <= registers
+    return fits or added <= FEW_REGISTERS * threads
 
 
 def _may_be_passed(op: Operation) -> bool:
