@@ -51,7 +51,12 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION, bi
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS
-from tileas_xdsl.transforms.choose_tma.store_chains import Written, chained_stores, commute
+from tileas_xdsl.transforms.choose_tma.store_chains import (
+    Written,
+    after_others,
+    chained_stores,
+    commute,
+)
 from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, offset_problem
 
 ALIGNMENT = 16
@@ -63,7 +68,7 @@ MAX_TENSOR_MAP_RANK = 5
 def load_problem(op: TiledLoadOp) -> str | None:
     """Return why TMA cannot do a load, None if it can."""
     if op.token is not None and not _depends_on_nothing(op.token):
-        return "it comes after other accesses to memory"
+        return after_others(op.token)
     if op.mask is not None:
         return "it is masked, and TMA moves whole boxes"
     if not is_zero(op.padding_value):
@@ -76,7 +81,7 @@ def rows_problem(op: LoadOp | StoreOp, view: SSAValue) -> str | None:
     if op.mem_semantic is not None and op.mem_semantic.data is not MemSemantic.WEAK:
         return f"it is {op.mem_semantic.data.value}, and copies of TMA are weak"
     if op.token is not None and not _depends_on_nothing(op.token):
-        return "it comes after other accesses to memory"
+        return after_others(op.token)
     if isinstance(op, LoadOp) and not is_zero(op.padding_value):
         return f"it is padded with {op.padding_value}, and TMA with zeros"
     if isinstance(op, StoreOp) and op.out_token is not None and any(op.out_token.uses):

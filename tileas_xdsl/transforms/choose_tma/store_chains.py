@@ -21,11 +21,27 @@ from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows, outflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 
 Written: TypeAlias = TiledStoreOp | TiledAtomicRmwOp
+
+
+AFTER = "it comes after other accesses to memory"
+
+
+def after_others(token: SSAValue) -> str:
+    """Return that other accesses come first, and which atomic update orders more than it may have
+    to: cuTile's are `acq_rel` where the program does not say another order."""
+    made = (value.owner for value in _closure(token))
+    orders = (op.mem_semantic for op in made if isinstance(op, PointedAtomicOp))
+    ordered = next((one for one in orders if one and one.data is not MemSemantic.RELAXED), None)
+    if ordered is None:
+        return AFTER
+    return f"{AFTER}: an atomic update is {ordered.data.value}; a relaxed one orders nothing"
 
 
 def chained_stores(store: Written) -> Sequence[Written] | str:
@@ -40,7 +56,8 @@ def chained_stores(store: Written) -> Sequence[Written] | str:
         before = _before(op.token)
         behind = _behind(op.out_token)
         if before is None:
-            return "it comes after other accesses to memory"
+            assert op.token is not None
+            return after_others(op.token)
         if behind is None:
             return "other accesses to memory come after it"
         pending += (*before, *behind)
