@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,12 @@ def test_files_and_passes_that_pages_name_exist() -> None:
         assert [name for name in named if name not in ends] == [], page
         named = re.findall(r"`((?:tileas|tl|cute|convert|lower)(?:-[a-z0-9]+)+)`", prose)
         assert [name for name in named if name not in known] == [], page
+
+
+def test_the_documentation_site_lists_modules_that_exist() -> None:
+    listed = runpy.run_path(str(ROOT / "docs/site/assemble.py"))["API"]
+    modules = [f"tileas_xdsl.{name}".rstrip(".") for row in listed for name in row]
+    assert [name for name in modules if find_spec(name) is None] == []
 
 
 EXAMPLES = [

@@ -23,10 +23,11 @@ from tileas_xdsl.tools.reference_pages import reference_pages
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("*.md", "docs/**/*.md", "docs/images/*", "kernels/README.md", "benchmarks/README.md")
 API = (
-    ("", "compiler", "compiled_kernel", "compiled_module", "cutile", "cache", "check"),
+    ("", "compiler", "compiled_kernel", "compilation.compiled_module", "cutile"),
+    ("cache", "check"),
     ("layout", "layout.layout", "layout.memory.memory_layout", "layout.registers.register_layout"),
     ("layout.swizzle", "layout.output.draw", "target.arch", "target.kernel_abi"),
-    ("interpreters.ptx", "interpreters.ptx.launch", "interpreters.ptx.checking.findings"),
+    ("interpreters.ptx", "interpreters.ptx.launch", "interpreters.ptx.checking.reports.findings"),
     ("interpreters.tile.launch", "interpreters.cuda_tile.launch", "runtime.emulation"),
     ("explanation.kernel", "explanation.facts", "report.kernel_page", "examples"),
 )
