@@ -99,3 +99,33 @@ func.func @vectors(%base: i64, %x: vector<4xf32>) {
 // CHECK-LABEL: func.func @vectors
 // CHECK:         cute.ptr.store %x, %first :
 // CHECK:         cute.ptr.store %x, %second :
+
+// -----
+
+// Terms keep the order in which the program adds them: the same program gives the same text.
+
+func.func @order(%base: i64, %x: i32, %y: i32, %z: i32, %u: i32, %a: f16, %b: f16) {
+  %one = arith.constant 1 : i64
+  %size = arith.constant 2 : i64
+  %i = arith.addi %x, %y : i32
+  %j = arith.addi %i, %z : i32
+  %k = arith.addi %j, %u : i32
+  %w = arith.extsi %k : i32 to i64
+  %s = arith.muli %w, %size : i64
+  %p = arith.addi %base, %s : i64
+  %first = cute.inttoptr %p : i64 -> !cute.ptr<f16, gmem>
+  cute.ptr.store %a, %first : f16, !cute.ptr<f16, gmem>
+  %v = arith.addi %w, %one : i64
+  %t = arith.muli %v, %size : i64
+  %q = arith.addi %base, %t : i64
+  %second = cute.inttoptr %q : i64 -> !cute.ptr<f16, gmem>
+  cute.ptr.store %b, %second : f16, !cute.ptr<f16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @order
+// CHECK:         %[[I:.*]] = arith.addi %x, %y : i32
+// CHECK-NEXT:    %[[J:.*]] = arith.addi %[[I]], %z : i32
+// CHECK-NEXT:    %[[K:.*]] = arith.addi %[[J]], %u : i32
+// CHECK-NEXT:    arith.extsi %[[K]] : i32 to i64
+// CHECK:         cute.ptr.store %b, %{{.*}} offset 1 : f16

@@ -49,8 +49,8 @@ Access: TypeAlias = LoadOp | StoreOp
 Terms: TypeAlias = Counter[SSAValue]
 """How often each value is in a sum."""
 
-Index: TypeAlias = frozenset[tuple[SSAValue, int]]
-"""The terms of a sum of 32 bits, which is extended."""
+Index: TypeAlias = tuple[tuple[SSAValue, int], ...]
+"""The terms of a sum of 32 bits, which is extended, in the order in which they were found."""
 
 
 @dataclass
@@ -112,6 +112,8 @@ class _Sums:
 
     known: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
     firsts: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    positions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """When each of the first values was found: the order of terms, which must not be of hashes."""
 
     def address(self, access: Access) -> Sum | None:
         """Return the address of a single element as a sum; None of others."""
@@ -136,7 +138,7 @@ class _Sums:
                 return None if inner is None else Sum().plus(inner, factor)
             case arith.ExtSIOp() as made if made.input.type == i32:
                 terms, distance = self.index(made.input, block)
-                index = frozenset(terms.items())
+                index = self.ordered(terms)
                 return Sum(indices=Counter({index: 1}), distances={index: distance})
             case _:
                 pass
@@ -152,6 +154,10 @@ class _Sums:
         (left, a), (right, b) = self.index(made.lhs, block), self.index(made.rhs, block)
         return left + right, a + b
 
+    def ordered(self, terms: Terms) -> Index:
+        """Return the terms of a sum in the order in which their values were found."""
+        return tuple(sorted(terms.items(), key=lambda term: self.positions[term[0]]))
+
     def bounded(self, condition: SSAValue | None, block: Block) -> Iterator[tuple[Index, int]]:
         """Return the sums that a condition bounds by an extent of 32 bits, unsigned."""
         match None if condition is None else condition.owner:
@@ -165,7 +171,7 @@ class _Sums:
                     left, extent = both[0].input, both[1].input
                 if left.type == i32 and (constant_integer(extent) or 0) >= 0:
                     terms, distance = self.index(left, block)
-                    yield frozenset(terms.items()), distance
+                    yield self.ordered(terms), distance
             case _:
                 pass
 
@@ -188,6 +194,7 @@ class _Sums:
             key = made.parent, made.name, operands, described, value.type
             value = self.known.setdefault(key, value)
         self.firsts[value] = value
+        self.positions.setdefault(value, len(self.positions))
         return value
 
 
