@@ -6,6 +6,15 @@ shared memory for a product is filled in by all threads of the producer.
 Loops that follow one another and load the same tiles in turn fill the same stages: the first loop
 of a kernel that is divided, and those behind it whose loads have its shapes, elements and atoms
 (what a loop over whole tiles and the one over masked tiles behind it have).
+
+    scf.for %block = ... {                           the outermost loop, which the agents repeat
+      scf.for %k = ... iter_args(%acc = %zero) {     `loop`; its `loads` fill the stages:
+        %x = nv_tileas.tiled_load ... tma_load_2d    %x and %y make up one stage
+        %y = nv_tileas.tiled_load ... tma_load_2d
+        %d = nv_tileas.dot %x, %y, %acc
+      }
+      nv_tileas.tiled_store ...                      work of the consumer
+    }
 """
 
 from __future__ import annotations

@@ -2,6 +2,15 @@
 
 A variable is carried where an iteration may read what the one before left, or where something
 behind the loop reads it; all else is local to an iteration.
+
+    tl.fill %c, 0                                    %0 = arith.constant dense<0.0>
+    tl.pipelined %k = 0 to 256 step 64 {             %1 = scf.for %n = 0 to 4 iter_args(%acc = %0) {
+      tl.copy %A[%y, %k] to %a                  ->     %a = nv_tileaa.tiled_load %va[%by, %n]
+      tl.copy %B[%k, %x] to %b                         %b = nv_tileaa.tiled_load %vb[%n, %bx]
+      tl.gemm %a, %b, %c                               %2 = nv_tileaa.dot %a, %b, %acc
+    }                                                  scf.yield %2
+                                                     }
+`%a` and `%b` are written before they are read; `%c` is read first, and carried.
 """
 
 from __future__ import annotations
