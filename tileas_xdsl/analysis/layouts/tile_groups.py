@@ -89,7 +89,7 @@ class TileGroup:
     @property
     def values(self) -> list[SSAValue]:
         """The values among the nodes, in the order of the program."""
-        return [node for node in self.nodes if isinstance(node, SSAValue)]
+        return [node for node in self.nodes if not isinstance(node, StagePart)]
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import get_args
 
 from xdsl.dialects import func, scf, tensor
 from xdsl.dialects.arith import ConstantOp
@@ -27,6 +28,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import carried_in
 from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, MatrixProduct
@@ -75,8 +77,13 @@ class TmemAccumulators:
     )
 
 
+_PRODUCTS = Kinds(*get_args(MatrixProduct))
+
+
 def is_tensor_product(op: Operation) -> bool:
     """Whether an operation multiplies into tensor memory."""
+    if not _PRODUCTS[type(op)]:
+        return False
     atom = atom_of(op.atom) if isinstance(op, MatrixProduct) else None
     return isinstance(atom, MmaAtom) and atom.instruction == "tcgen05"
 

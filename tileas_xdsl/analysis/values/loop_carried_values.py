@@ -51,6 +51,8 @@ class Carried:
 
 def carried_by(op: Operation) -> Sequence[Carried]:
     """The values that `op` carries, in order; none for operations that are not control flow."""
+    if not op.regions and not isinstance(op, StageOp):
+        return ()
     match op:
         case scf.ForOp():
             found = _of_for(op)

@@ -59,6 +59,8 @@ def space_of(type_: Attribute) -> Space | None:
 def space_of_encoding(encoding: Attribute) -> Space | None:
     """Return the memory space that the encoding of a tile type implies; None if it implies none."""
     match encoding:
+        case NoneAttr():
+            return None
         case SpaceAttr():
             return encoding.data
         case SharedEncoding():

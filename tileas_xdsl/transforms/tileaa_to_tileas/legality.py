@@ -28,6 +28,8 @@ STAY: tuple[type[Operation], ...] = (
 
 def is_legal(op: Operation) -> bool:
     """Whether an operation may stay."""
+    if not op.name.startswith("nv_tileaa."):
+        return True
     if isinstance(op, conversions.BitcastOp):
         return isinstance(element_of(op.source.type), PtrType)
-    return isinstance(op, STAY) or not op.name.startswith("nv_tileaa.")
+    return isinstance(op, STAY)

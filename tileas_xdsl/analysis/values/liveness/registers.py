@@ -114,7 +114,7 @@ class _Liveness:
             live.add(value)  # also what is renamed, which has no own registers: it is seen
             self.count += self._own(value)
             owner = value.owner
-            if isinstance(owner, Operation) and _RENAMED[type(owner)]:
+            if _RENAMED[type(owner)] and isinstance(owner, Operation):
                 self._use(owner.operands)
 
     def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:

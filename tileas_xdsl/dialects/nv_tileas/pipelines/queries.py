@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -17,6 +18,8 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
+
+_NOTED = Kinds(StageOp, TmaLoadBase)
 
 
 class KernelFacts:
@@ -29,7 +32,8 @@ class KernelFacts:
         self._consumers: dict[Operation, list[int]] = {}
         self._groups: dict[Operation, int] = {}
         for op in operations_in(kernel):
-            self._note(op)
+            if _NOTED[type(op)]:
+                self._note(op)
 
     @property
     def cluster(self) -> tuple[int, int, int]:

@@ -171,6 +171,8 @@ def _behind_yield(parent: Operation | None, index: int) -> Sequence[SSAValue] | 
 
 
 def _into_result(op: Operation, index: int) -> Sequence[SSAValue] | None:
+    if not op.regions:
+        return None
     match op:
         case scf.ForOp():
             return (*op.operands[3 + index : 4 + index], *_at_end(op, 0, index))

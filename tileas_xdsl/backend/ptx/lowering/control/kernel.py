@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaLoadOp,
     WarpIdxOp,
 )
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.ptx.structure.control import is_name
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.target.arch import Target
@@ -164,8 +165,14 @@ def _launch(op: func.FuncOp, target: Target) -> _Launch:
     return _Launch(threads, cluster, shared_bytes)
 
 
+_OF_LAUNCH = Kinds(WarpIdxOp, MbarrierArriveOp, TmaLoadOp, PairTmaLoadOp, GetDynSmemOp)
+"""Operations that ask something of how a kernel is launched."""
+
+
 def _check_uses(op: func.FuncOp, launch: _Launch) -> None:
     for inner in operations_in(op):
+        if not _OF_LAUNCH[type(inner)]:
+            continue
         if isinstance(inner, WarpIdxOp) and any(extent != 1 for extent in launch.threads[1:]):
             raise op_error(inner, f"needs a block with one axis, and it has {launch.threads}")
         if isinstance(inner, MbarrierArriveOp) and inner.cta is not None:
