@@ -121,7 +121,11 @@ def _call(class_name: str, plan: _Plan, count: int, *named: str) -> _Call:
     return _Call(
         [plan.parameters[name][0] for name in positional[:count]],
         [(name, plan.parameters[name][0]) for name in named if plan.parameters[name][0] != name],
-        [kept for kept in plan.properties if kept[0] in names or plan.defaults.get(kept[0])],
+        [
+            kept
+            for kept in plan.properties
+            if kept[0] in names or plan.defaults.get(kept[0]) is not None
+        ],
     )
 
 
