@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -19,8 +20,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, base
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.utils.exceptions import VerifyException
-
-from tileas_xdsl.dataclass_methods import dataclass
 
 AT_LEAST_0 = range(sys.maxsize)
 AT_LEAST_1 = range(1, sys.maxsize)

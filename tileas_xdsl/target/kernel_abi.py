@@ -8,13 +8,13 @@ launch needs nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.array_slices import map_of_slices

@@ -7,10 +7,10 @@ A warp reaches the 32 lanes of its quarter alone.  Tiles of 128 rows have a lane
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes

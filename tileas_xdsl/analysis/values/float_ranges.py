@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math as numbers
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import SATURATE

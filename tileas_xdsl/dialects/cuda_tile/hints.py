@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
@@ -15,7 +16,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.layout.integers import is_power_of_two
 

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf, nan
 from typing import TypeAlias
 
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.tl.enums import Reduction
 
 Combine: TypeAlias = Callable[[SSAValue, SSAValue], Operation]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import ClassVar, TypeAlias
@@ -24,7 +25,6 @@ from xdsl.irdl import (
     opt_prop_def,
 )
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init

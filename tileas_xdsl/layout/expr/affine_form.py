@@ -12,10 +12,9 @@ AffineForm(constant=1, terms={'y': 2})
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.layout.expr.ranges import Interval
 from tileas_xdsl.layout.expr.tables import Table
 

@@ -6,7 +6,8 @@ on byte addresses, so the same swizzle fits every element width.
 
 from __future__ import annotations
 
-from tileas_xdsl.dataclass_methods import dataclass
+from dataclasses import dataclass
+
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError

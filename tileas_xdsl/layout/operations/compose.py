@@ -10,10 +10,9 @@ Source: CUTLASS include/cute/layout.hpp (composition), media/docs/cpp/cute/02_la
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import AxisSum, Offset, mode_path
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout

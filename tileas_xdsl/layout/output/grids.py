@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from colorsys import hls_to_rgb
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each

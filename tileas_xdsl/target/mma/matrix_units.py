@@ -13,10 +13,9 @@ and mma_sm100_desc.hpp (layout types).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 
 MAX_COLUMNS = 256

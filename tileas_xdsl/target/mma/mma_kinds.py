@@ -8,10 +8,9 @@ CTAs); the PTX table has 8 and 16, and later releases of CUTLASS follow it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError
 

@@ -7,9 +7,8 @@ descriptor of wgmma and shared memory descriptor of tcgen05.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
 from tileas_xdsl.target.errors import TargetError

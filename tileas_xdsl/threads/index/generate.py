@@ -18,7 +18,7 @@ those at run-time coordinates are read from shared memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,6 @@ from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp

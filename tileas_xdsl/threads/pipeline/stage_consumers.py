@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp

@@ -11,6 +11,7 @@ lanes exchange partial results by shuffles, warps through one value each in shar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -18,7 +19,6 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.layout.registers.row_values import line_sharers, line_values

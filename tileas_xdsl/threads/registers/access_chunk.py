@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from dataclasses import dataclass
 
-from tileas_xdsl.dataclass_methods import dataclass
+from xdsl.ir import SSAValue
 
 
 @dataclass(frozen=True)

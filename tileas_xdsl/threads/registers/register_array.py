@@ -14,7 +14,7 @@ source word in their places; only else a word is assembled from halves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +22,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word

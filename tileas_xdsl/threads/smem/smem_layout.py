@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.integers import align_up

@@ -13,12 +13,11 @@ constant distances: an address is computed for each column inside of a panel onl
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout

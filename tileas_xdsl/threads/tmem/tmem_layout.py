@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator
-from tileas_xdsl.dataclass_methods import dataclass
 
 
 @dataclass(eq=False)

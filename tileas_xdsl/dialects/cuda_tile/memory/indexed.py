@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -10,7 +11,6 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Position
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.memory.access_directives import (

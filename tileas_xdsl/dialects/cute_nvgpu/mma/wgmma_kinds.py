@@ -6,6 +6,7 @@ K is always 32 bytes of an operand.  Only 16-bit elements may be MN-major in sha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -21,8 +22,6 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.ir import Attribute
-
-from tileas_xdsl.dataclass_methods import dataclass
 
 M = 64
 """Rows that a warpgroup multiplies."""

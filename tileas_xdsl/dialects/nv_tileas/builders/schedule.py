@@ -7,14 +7,13 @@ The three helpers take and return plain data, so that any scheduler can use them
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from tileas_xdsl.dataclass_methods import dataclass
 from tileas_xdsl.dialects.ir_queries import owning_op
 
 
