@@ -62,7 +62,7 @@ isa-sweep: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" tests/target/isa/test_isa.py
 
 sweep: $(VENV)/.installed-dev
-	@TILEAS_VERIFY_EACH=1 $(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep
+	@$(BIN)/python -m pytest -W error -q -n 2 -m "slow or not slow" --hypothesis-profile sweep
 	@$(BIN)/python benchmarks/round_trips.py
 
 docs: $(VENV)/.installed-docs

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import zlib
 from collections import defaultdict
 from functools import cache
 
@@ -15,11 +14,8 @@ settings.register_profile("shared", deadline=None, max_examples=50)
 settings.register_profile("sweep", deadline=None, max_examples=500)
 settings.load_profile("shared")
 
-VERIFIED_EVERY = 0 if "TILEAS_VERIFY_EACH" in os.environ else 4
-"""Every pass leaves valid IR: all tests of transforms verify after each pass, and so many others.
-
-`make sweep` verifies in every test, which took a seventh of the time of the whole suite.
-"""
+# Every pass leaves valid IR: whatever a test compiles is verified after each of its passes.
+os.environ.setdefault("TILEAS_VERIFY_EACH", "1")
 
 # Tests let passes crash; those of reproducers name a folder.
 os.environ.setdefault("TILEAS_REPRODUCER_DIR", "")
@@ -42,16 +38,6 @@ def pytest_collection_finish() -> None:
     """Leave what is imported out of garbage collection."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Verify after each pass in tests of transforms, and where the name of a test says so."""
-    if VERIFIED_EVERY:
-        name = item.nodeid
-        is_chosen = zlib.crc32(name.encode()) % VERIFIED_EVERY == 0
-        is_verified = is_chosen or name.startswith("tests/transforms/")
-        os.environ["TILEAS_VERIFY_EACH"] = str(int(is_verified))
 
 
 @pytest.hookimpl(tryfirst=True)
