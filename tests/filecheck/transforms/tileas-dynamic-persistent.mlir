@@ -3,10 +3,11 @@
 // RUN: tileas-opt %s --split-input-file -p 'tileas-attach-target{target=sm_100a},tileas-dynamic-persistent' | filecheck %s
 // RUN: tileas-opt %s --split-input-file -p 'tileas-attach-target{target=sm_90a},tileas-dynamic-persistent' | filecheck %s --check-prefix HOPPER
 // RUN: tileas-opt %s --split-input-file -p 'tileas-attach-target{target=sm_100a},tileas-dynamic-persistent' -o /dev/null 2>&1 | filecheck %s --check-prefix WARNING
+// RUN: tileas-opt %s --split-input-file -p 'tileas-attach-target{target=sm_90a},tileas-dynamic-persistent' -o /dev/null 2>&1 | filecheck %s --check-prefix REMARK
 
 // A kernel that takes over CTAs itself stays.
 
-// WARNING: :12:1: warning: Kernel is already dynamic persistent
+// WARNING: :13:1: warning: Kernel is already dynamic persistent
 // CHECK-LABEL: @already
 // CHECK-NOT:   scf.while
 func.func @already() {
@@ -32,6 +33,7 @@ func.func @already() {
 // CHECK-NEXT:    %[[X2:.*]], %[[Y2:.*]] = nv_tileas.cancel_next_program_id : i32, i32
 // CHECK-NEXT:    scf.yield %[[X2]], %[[Y2]]
 
+// REMARK: remark: is not persistent: takes tile blocks by clusterlaunchcontrol, which
 // HOPPER-LABEL: @two_axes
 // HOPPER-SAME:  nv_tileas.not_persistent = "takes tile blocks by clusterlaunchcontrol, which
 func.func @two_axes(%c: !nv_tileas.tiled_view<64x64xf32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

@@ -30,7 +30,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.catalogue import message
-from tileas_xdsl.diagnostics.emission import emit_warning
+from tileas_xdsl.diagnostics.emission import emit_remark, emit_warning
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -54,7 +54,7 @@ class TileasDynamicPersistent(ModulePass):
     independent, as for `tileas-make-persistent`, on targets with `clusterlaunchcontrol`; a kernel
     that stays says why.  No pipeline has it: `tileas compile --persistent dynamic` asks for it.
 
-    Emits: a warning for a kernel that is dynamic already, which stays.
+    Emits: a warning for a kernel that is dynamic already, which stays; a remark why another stays.
     """
 
     name = "tileas-dynamic-persistent"
@@ -73,6 +73,7 @@ def _make_dynamic(kernel: func.FuncOp, target: Target) -> None:
     ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp)]
     if (why := _why_it_stays(kernel, target, ids)) is not None:
         kernel.attributes[NOT_PERSISTENT] = StringAttr(why)
+        emit_remark(kernel, f"is not persistent: {why}", prefix=False)
     else:
         _write(kernel, ids)
 

@@ -39,6 +39,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
@@ -125,6 +126,8 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
         kernel.attributes[NOT_PERSISTENT] = StringAttr(made)
+        if is_forced:
+            emit_remark(kernel, f"is not persistent: {made}", prefix=False)
     else:
         Rewriter.replace_op(kernel, made)
 
