@@ -187,7 +187,7 @@ def queue() -> Problem:
     return Problem("queue", loops.queue, make, references, (blocks, 1, 1))
 
 
-TMA, ROWS = "not done by TMA: it is read in registers", "multiplies nothing: what it loads"
+ROWS = "multiplies nothing: what it loads"
 
 KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "product": (lambda: matmul.PROBLEMS[0], ""),
@@ -205,7 +205,7 @@ KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "attention, paged": (paged, ""),
     "attention, sparse": (sparse, ""),
     "attention, backward": (lambda: Gradients(1, 1, 130, 64, tn=128, of="all").problem(), ""),
-    "flash decoding": (lambda: flash_decode.PROBLEMS[0], TMA),
+    "flash decoding": (lambda: flash_decode.PROBLEMS[0], ""),
     "decoding, latent": (latent, ""),
     "convolution": (convolution, ""),
     "experts, gathered": (lambda: moe.PROBLEMS[1], ""),
