@@ -54,6 +54,11 @@ def test_many_random_programs_run_as_they_say(first: int) -> None:
     assert ran >= 14
 
 
+def test_threads_with_one_iteration_read_registers_that_differ() -> None:
+    """What they read is a scalar, as all values of one iteration are."""
+    assert _check(program(300))
+
+
 @pytest.mark.parametrize("name", WITHOUT_PRODUCTS)
 def test_a_kernel_equals_numpy(name: str) -> None:
     kernel = tl.KERNELS[name]()

@@ -35,7 +35,7 @@ NONE = -1
 def read(
     work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> SSAValue:
-    """The elements of all iterations: a vector, or a scalar where all read one register."""
+    """The elements of all iterations: a vector, or a scalar where there is one register to read."""
     elements, mine = elements_of(work, op, place, indices)
     slots = slots_of(work, op, place, elements, mine)
     part = work.state.held(place)
@@ -45,7 +45,8 @@ def read(
         return element(work.e, part, known.pop())
     if None not in columns:
         return gathered(work, part, [c or 0 if c != NONE else 0 for c in columns])
-    return joined(work.e, [_selected(work, part, slots[:, k]) for k in range(work.count)])
+    selected = [_selected(work, part, slots[:, k]) for k in range(work.count)]
+    return selected[0] if work.count == 1 else joined(work.e, selected)
 
 
 def gathered(work: LoopBodyState, part: SSAValue, registers: Sequence[int]) -> SSAValue:
