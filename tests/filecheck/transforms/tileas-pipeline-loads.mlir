@@ -215,6 +215,37 @@ func.func @queue(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tile
 
 // -----
 
+// A flag has no stage: a request that gives one stays, and is made once.
+
+// CHECK-LABEL: func.func @flagged
+// CHECK:         nv_tileas.cancel_next_program_id : i32, i1
+// CHECK-NOT:     cancel_next_program_id
+
+func.func @flagged(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %counter: !nv_tileaa.ptr<i32, 1>, %t: !nv_tileaa.mem_token) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %step = arith.constant 1 : i32
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %last = scf.while (%tile = %zero) : (index) -> index {
+    %more = arith.cmpi slt, %tile, %n : index
+    scf.condition(%more) %tile : index
+  } do {
+  ^bb0(%row: index):
+    %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+      %x = nv_tileas.tiled_load %a[%row, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+      %further = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+      scf.yield %further : tensor<64x64xf32>
+    }
+    %u = nv_tileas.tiled_store %sum, %c[%row, %zero] after %t : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
+    %taken, %ok = nv_tileas.cancel_next_program_id : i32, i1
+    %next = arith.index_cast %taken : i32 to index
+    scf.yield %next : index
+  }
+  func.return
+}
+
+// -----
+
 // What a producer would have to wait for is not known ahead: the kernel stays.
 
 func.func @computed(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %places: !nv_tileas.tiled_view<256xindex, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

@@ -69,7 +69,7 @@ def is_handed(op: Operation) -> TypeIs[Handed]:
     The tokens that it comes after are of the slice: what a consumer does is not among them.
     """
     if isinstance(op, CancelNextProgramIdOp):
-        return True
+        return op.valid is None  # A stage has whole bytes; the first number says it, too.
     if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
         return False
     return op.mem_semantic is None or op.mem_semantic.data in _UNORDERED
