@@ -22,7 +22,7 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
   transforms/lower_tiles/memory/test_plain_pointers.py)
 # Broad and quick: every level and one or two kernels of each kind.
 
-.PHONY: docs demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
+.PHONY: bounds schedules docs demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -86,6 +86,27 @@ bench: $(VENV)/.installed-dev
 	@$(BIN)/python benchmarks/assignment.py
 	@$(BIN)/python benchmarks/bytecode.py
 	@$(BIN)/python benchmarks/block_programs.py 30
+
+# On a GPU, with torch and Triton: every class of kernel beside its bound and the diagnosis that the
+# work began with, machine code, compile times; and what docs/guides/scheduling.md shows.
+bounds: $(VENV)/.installed-dev
+	@mkdir -p $(OUT)/bounds
+	@$(BIN)/python benchmarks/gpu.py --before benchmarks/measured/diagnosis_h200.json --ahead 16 \
+	  --rounds 7 --seconds 120 --json $(OUT)/bounds/gpu.json
+	@$(BIN)/python benchmarks/sass.py --only cuTile --json $(OUT)/bounds/sass.json
+	@$(BIN)/python benchmarks/compile.py --repeat 3 --seconds 60 --only cuTile --only "new processes" \
+	  --json $(OUT)/bounds/compile.json
+
+SCHEDULE := $(BIN)/python -m tileas_xdsl.tools.tileas schedule
+HALVES := f16[?, ?, ?, 64]
+
+schedules: $(VENV)/.installed-dev
+	@$(SCHEDULE) kernels/cutile/attention.py:attention --svg $(OUT)/schedules/attention --sig "q: $(HALVES), \
+	  k: $(HALVES), v: $(HALVES), out: $(HALVES), heads=16, group=1, scale=0.18, causal=False, tm=128, tn=128, d=64"
+	@$(SCHEDULE) kernels/cutile/matmul.py:matmul --svg $(OUT)/schedules/gemm --sig \
+	  "a: f16[?, ?%8], b: f16[?, ?%8], c: f16[?, ?%8], tm=128, tn=256, tk=64"
+	@$(BIN)/python benchmarks/gpu.py --ablation --rounds 7 --seconds 100 --json $(OUT)/schedules/ablation.json
+	@$(BIN)/python benchmarks/prediction.py --configs 6 --limit 80 --json $(OUT)/schedules/prediction.json
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || (echo "Python 3.11 or newer is needed; none was found on PATH" >&2; exit 1)

@@ -82,7 +82,7 @@ def _triton_matmul(n: int, warps: int, stages: int) -> TritonKernel:
 def _triton_attention(causal: bool) -> TritonKernel:
     rows = {"q": 128, "k": 64, "v": 64, "out": 128}
     types = {name: f"tensordesc<fp16[{count}, 128]>" for name, count in rows.items()}
-    constants = {"causal": causal, "bm": 128, "bn": 64, "d": 128}
+    constants = {"causal": causal, "bm": 128, "bn": 64, "d": 128, "group": 1}
     options = {"num_warps": 8, "num_stages": 3}
     return TritonKernel(
         "attention", {**types, "length": "i32", "scale": "fp32"}, constants, options
@@ -140,6 +140,40 @@ SUBJECTS: Sequence[Subject] = (
 Both sides are told the same of extents: Triton's integers are divisible by 16 (`tt.divisibility`).
 """
 
+_ROWS = "x: bf16[?, ?%8], y: bf16[?, ?%8], rows=1, columns"
+_STACK = ", ".join(f"{name}: f16[?, ?, ?%8]" for name in "abc")
+
+CLASSES: Sequence[Subject] = (
+    Subject("batched product", "batched_matmul", f"{_STACK}, tm=128, tn=256, tk=64"),
+    Subject(
+        "skinny product",
+        "matmul",
+        "a: bf16[?, ?%8], b: bf16[?, ?%8], c: bf16[?, ?%8], tm=16, tn=128, tk=128",
+    ),
+    Subject(
+        "e4m3, B N x K",
+        "matmul",
+        "a: e4m3[?, ?%16], b: e4m3[?, ?%16], c: bf16[?, ?%8], tm=128, tn=256, tk=128",
+        kernel="matmul_bt",
+    ),
+    Subject("softmax online", "softmax", f"{_ROWS}=4096", kernel="softmax_online"),
+    Subject(
+        "rms_norm 4096",
+        "rms_norm",
+        "x: bf16[?, ?%8], weight: bf16[?%8], y: bf16[?, ?%8], rows=1, columns=4096",
+    ),
+    Subject(
+        "gelu_tanh", "activations", "x: bf16[?%8], y: bf16[?%8], tile=2048", kernel="gelu_tanh"
+    ),
+    Subject(
+        "sum of columns",
+        "reductions",
+        "x: f32[?, ?%4], y: f32[?%4], rows=64, columns=32",
+        kernel="sum_of_columns",
+    ),
+)
+"""The classes of kernels that a table of machine code has besides."""
+
 GEMMS: Sequence[Mapping[str, str | int]] = (
     {"bm": 128, "bn": 128, "bk": 64, "stages": 4},
     {"bm": 128, "bn": 128, "bk": 64, "stages": 4, "element": "bf16", "cluster": 2},
@@ -162,5 +196,5 @@ def compilers() -> Mapping[str, Callable[[], CompiledKernel]]:
         str(kernel): lambda kernel=kernel: compiled(kernel) for kernel in tile_kernels()
     }
     if find_spec("cuda.tile") is not None:
-        found |= {f"cuTile {subject.name}": subject.compile for subject in SUBJECTS}
+        found |= {f"cuTile {subject.name}": subject.compile for subject in (*SUBJECTS, *CLASSES)}
     return found

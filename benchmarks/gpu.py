@@ -2,6 +2,8 @@
 
     python benchmarks/gpu.py [--only TEXT]... [--rounds 15] [--json FILE] [--compare OLD.json]
                              [--pass NAME[{OPTIONS}][,...]]... [--ahead PROCESSES] [--seconds 600]
+    python benchmarks/gpu.py --before benchmarks/measured/diagnosis_h200.json --ahead 16
+    python benchmarks/gpu.py --ablation
 
 All classes of `spec/performance.md` 9: products, attention, rows, functions, permutations, sums of
 columns, updates.  Random data; each result is compared with torch's.  Launches are recorded in graphs that rotate
@@ -10,6 +12,9 @@ round; medians count.  Of every kernel, ours and others', the fastest of a few t
 With `--pass` our kernels are compiled with other passes, for an ablation: a pass with other options
 in the place of the same, passes in front of the last one named, or one left out:
 `--pass "tileas-materialize-schedule{rotate=false}"`, `--pass "without tileas-materialize-async"`.
+`--ablation` does this for attention and products, a transformation after another, side by side.
+With `--before` the rows of an older run alone are measured; its numbers stand beside, and those of
+others that are not there now.
 Needs a GPU of Hopper or Blackwell and torch, for cuBLAS, cuDNN and its own kernels; Triton's are
 measured where it is installed.  With `--ahead` so many processes first launch everything once, so
 that all compilers' caches are full; cases that are not reached within `--seconds` are left out.
@@ -18,10 +23,12 @@ that all compilers' caches are full; cases that are not reached within `--second
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,12 +37,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.gpu_ablation import ablations
 from benchmarks.gpu_cases import Case, Data, attentions, compile_with, matmuls
 from benchmarks.gpu_elements import activations, moves, reductions, sums, updates
 from benchmarks.gpu_products import products
 from benchmarks.gpu_rows import norms, softmaxes
 from benchmarks.gpu_timing import Launch, medians, sets_for
-from benchmarks.results import Row
+from benchmarks.results import Results, Row
 from benchmarks.running import end, run_benchmark
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.gpu.driver import DriverError
@@ -52,12 +60,30 @@ class WrongResultError(Exception):
     """A kernel that computes something else."""
 
 
-def cases(target: str, only: Sequence[str]) -> Iterator[Case]:
-    """All, or those whose names have one of these texts."""
-    for maker in MAKERS:
+def cases(
+    target: str, only: Sequence[str], names: Container[str] | None = None, parts: bool = False
+) -> Iterator[Case]:
+    """All, or those whose names have one of these texts, and are among `names`.
+
+    With `parts` they are those of the ablation.
+    """
+    for maker in (ablations,) if parts else MAKERS:
         for case in maker(target):
+            if names is not None and case.name not in names:
+                continue
             if not only or any(text in f"{case.group} {case.name}" for text in only):
                 yield case
+
+
+def _chosen(options: argparse.Namespace) -> Iterator[Case]:
+    """Those that the options ask for."""
+    names = None if options.before is None else [row.name for row in _before(options)]
+    yield from cases(target_of(gpu()), options.only, names, options.ablation)
+
+
+def _before(options: argparse.Namespace) -> Sequence[Row]:
+    """The rows of an older run that are measured again."""
+    return Results.read(options.before).rows
 
 
 def measured(case: Case, rounds: int) -> Row:
@@ -84,9 +110,19 @@ def measured(case: Case, rounds: int) -> Row:
     if names.get("Triton"):
         facts["Triton's"] = names["Triton"]
     rates = {who: case.rate(ms) for who, ms in found.items()}
+    others = [rate for who, rate in rates.items() if who not in ("ours", "copy")]
+    facts["of the best"] = round(rates["ours"] / max(others, default=rates["ours"]), 2)
     if case.copied and "copy" in found:
         rates["copy"] = 2 * sets[0][case.copied].nbytes / found["copy"] / 1e6
     return Row(case.group, case.name, rates.pop("ours"), case.unit, rates, facts=facts)
+
+
+def beside(row: Row, before: Mapping[str, Row]) -> Row:
+    """A row with what an older run has for it: our number, and those of others not measured now."""
+    if (old := before.get(row.name)) is None or old.unit != row.unit:
+        return row
+    missing = {who: rate for who, rate in old.others.items() if who not in row.others}
+    return replace(row, others={"before": old.value, **row.others, **missing})
 
 
 def _copied(name: str, d: Data) -> None:
@@ -130,15 +166,15 @@ def measure(wrong: list[str], options: argparse.Namespace) -> Iterator[Row]:
     import torch
 
     start = perf_counter()
+    compile_with(options.changed)
     if options.part:
-        _launch_part(options.part, options.only)
+        _launch_part(options)
         return
     if options.ahead:
         _launch_ahead(options)
     torch.manual_seed(0)
-    compile_with(options.changed)
-    wrong: list[str] = []
-    for case in cases(target_of(gpu()), options.only):
+    before = {} if options.before is None else {row.name: row for row in _before(options)}
+    for case in _chosen(options):
         if perf_counter() - start > options.seconds:
             print(f"{case.group}, {case.name}: not reached", flush=True)
             continue
@@ -148,6 +184,7 @@ def measure(wrong: list[str], options: argparse.Namespace) -> Iterator[Row]:
             print(error, flush=True)
             wrong.append(str(error))
             continue
+        row = beside(row, before)
         rates = ", ".join(f"{who} {rate:.0f}" for who, rate in row.others.items())
         print(f"{row.group}, {row.name}: {row.value:.0f} {row.unit}; {rates}", flush=True)
         yield row
@@ -157,6 +194,7 @@ def measure(wrong: list[str], options: argparse.Namespace) -> Iterator[Row]:
 def _launch_ahead(options: argparse.Namespace) -> None:
     """Fill the caches of compilers: processes take turns at the cases, and time nothing."""
     words = [word for text in options.only for word in ("--only", text)]
+    words += [] if options.before is None else ["--before", str(options.before)]
     command = [sys.executable, __file__, *words]
     parts = [f"{part}/{options.ahead}" for part in range(options.ahead)]
     running = [
@@ -166,18 +204,21 @@ def _launch_ahead(options: argparse.Namespace) -> None:
         process.wait()
 
 
-def _launch_part(part: str, only: Sequence[str]) -> None:
-    """Launch all variants of every N-th case once, `part` is `I/N`."""
+def _launch_part(options: argparse.Namespace) -> None:
+    """Launch every N-th variant once, `part` is `I/N`."""
     import torch
 
-    mine, count = map(int, part.split("/"))
-    for number, case in enumerate(cases(target_of(gpu()), only)):
-        if number % count == mine:
+    mine, count = map(int, options.part.split("/"))
+    numbers = itertools.count()
+    for case in _chosen(options):
+        others = (launch for them in case.others.values() for launch in them.values())
+        variants = [*case.ours.values(), *others]
+        launches = [launch for launch in variants if next(numbers) % count == mine]
+        if launches:
             data = case.data()
-            for variants in (case.ours, *case.others.values()):
-                for launch in variants.values():
-                    with suppress(Exception):
-                        launch(data)
+            for launch in launches:
+                with suppress(Exception):
+                    launch(data)
             torch.cuda.synchronize()
 
 
@@ -186,6 +227,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--pass", action="append", default=[], metavar="PASSES", dest="changed")
+    parser.add_argument("--before", type=Path, metavar="OLD.json")
+    parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--ahead", type=int, default=0, metavar="PROCESSES")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--part", help=argparse.SUPPRESS)

@@ -86,7 +86,7 @@ def unset(element: str, *shape: int) -> Any:
 
 
 PASSES: list[ArgSpec] = []
-"""The passes of our kernels, where they are not the default."""
+"""The passes of kernels of ours that are made from now on, where they are not the default."""
 
 
 def compile_with(changes: Sequence[str]) -> None:
@@ -108,11 +108,11 @@ def cutile(
     kernel: Any, arguments: Callable[[Data], Sequence[Any]], grid: Sequence[int], target: str
 ) -> Launch:
     """Launches a kernel of cuTile, which is compiled for the first data it gets."""
-    made: list[Any] = []
+    made, passes = list[Any](), list(PASSES)
 
     def launch(data: Data) -> None:
         args = arguments(data)
-        if not PASSES:
+        if not passes:
             import torch
 
             tileas.launch(torch.cuda.current_stream(), tuple(grid), kernel, tuple(args))
@@ -121,7 +121,7 @@ def cutile(
             found = [device_array(value, "data") for value in args]
             pairs = zip(args, found, strict=True)
             shadows = [value if array is None else array.shadow for value, array in pairs]
-            made.append(compile(kernel, *shadows, target=target, passes=PASSES))
+            made.append(compile(kernel, *shadows, target=target, passes=passes))
         made[0].launch(*args, grid=grid)
 
     return launch
@@ -164,26 +164,35 @@ TRITON_MATMUL = (
 
 
 def matmuls(target: str, sizes: Sequence[int] = (2048, 3000, 4000, 4096, 8192)) -> Iterator[Case]:
-    """Square matrix products with f32 accumulation."""
+    """Matrix products with f32 accumulation, all but one of them square."""
     for element in ("f16", "bf16"):
         for n in sizes:
-            yield Case(
-                "matrix product",
-                f"{n}^3 {element}",
-                2.0 * n**3,
-                "TFLOP/s",
-                partial(_factors, element, n),
-                {_tiles(t): _our_matmul(n, t, target) for t in MATMUL_TILES},
-                {
-                    "cuBLAS": {"": _cublas},
-                    **({"Triton": _triton_matmuls(n)} if has_triton() else {}),
-                },
-                size=3 * n * n * 2,
-            )
+            yield product_case(element, (n, n, n), target)
+    if max(sizes) > 4096:
+        yield product_case("bf16", (4096, 14336, 4096), target)
 
 
-def _factors(element: str, n: int) -> Data:
-    return {"a": random(element, n, n), "b": random(element, n, n), "out": unset(element, n, n)}
+def product_case(element: str, sizes: tuple[int, int, int], target: str) -> Case:
+    """A plain product of M x K and K x N."""
+    m, n, k = sizes
+    name = f"{m}^3" if m == n == k else f"{m}x{n}x{k}"
+    triton = {"Triton": triton_matmuls(sizes)} if has_triton() else {}
+    return Case(
+        "matrix product",
+        f"{name} {element}",
+        2.0 * m * n * k,
+        "TFLOP/s",
+        partial(_factors, element, sizes),
+        {_tiles(t): _our_matmul((m, n), t, target) for t in MATMUL_TILES},
+        {"cuBLAS": {"": _cublas}, **triton},
+        size=2 * (m * k + k * n + m * n),
+    )
+
+
+def _factors(element: str, sizes: tuple[int, int, int]) -> Data:
+    m, n, k = sizes
+    a, b = random(element, m, k), random(element, k, n)
+    return {"a": a, "b": b, "out": unset(element, m, n)}
 
 
 def _cublas(d: Data) -> None:
@@ -196,37 +205,53 @@ def _tiles(tiles: Sequence[int]) -> str:
     return "x".join(map(str, tiles))
 
 
-def _our_matmul(n: int, tiles: tuple[int, int, int], target: str) -> Launch:
+def _our_matmul(sizes: tuple[int, int], tiles: tuple[int, int, int], target: str) -> Launch:
     from kernels.cutile.matmul import matmul
 
-    grid = (blocks(n, tiles[0]), blocks(n, tiles[1]))
+    grid = (blocks(sizes[0], tiles[0]), blocks(sizes[1], tiles[1]))
     return cutile(matmul, lambda d: (d["a"], d["b"], d["out"], *tiles), grid, target)
 
 
-def _triton_matmuls(n: int) -> Mapping[str, Launch]:
+def triton_matmuls(
+    sizes: tuple[int, int, int],
+    tiles: Sequence[tuple[tuple[int, int, int], int, int]] = TRITON_MATMUL,
+    batch: int = 0,
+    transposed: bool = False,
+) -> Mapping[str, Launch]:
+    """Triton's product, by descriptors and, where it is one and B is K x N, by pointers too.
+
+    With `batch` there are so many; then tiles divide.
+    """
     found: dict[str, Launch] = {}
-    for tiles, stages, warps in TRITON_MATMUL:
-        for described in (False, True):
-            how = "TMA" if described else "pointers"
-            found[f"{how} {_tiles(tiles)}, {stages} stages, {warps} warps"] = partial(
-                _triton_matmul, n, tiles, stages, warps, described
+    for how in ("TMA",) if batch or transposed else ("pointers", "TMA"):
+        for tile, stages, warps in tiles:
+            found[f"{how} {_tiles(tile)}, {stages} stages, {warps} warps"] = partial(
+                _triton_matmul, sizes, tile, stages, warps, how == "TMA", max(batch, 1), transposed
             )
     return found
 
 
 def _triton_matmul(
-    n: int, tiles: tuple[int, int, int], stages: int, warps: int, described: bool, d: Data
+    sizes: tuple[int, int, int],
+    tiles: tuple[int, int, int],
+    stages: int,
+    warps: int,
+    described: bool,
+    batch: int,
+    transposed: bool,
+    d: Data,
 ) -> None:
     from benchmarks.triton_kernels import matmul, matmul_by_descriptors
 
-    bm, bn, bk = tiles
-    arrays = [d["a"], d["b"], d["out"]]
+    (m, n, k), (bm, bn, bk) = sizes, tiles
+    kernel, arrays, more = matmul, [d["a"], d["b"], d["out"]], {}
     if described:
-        boxes = ([bm, bk], [bk, bn], [bm, bn])
-        arrays = [described_array(x, box) for x, box in zip(arrays, boxes, strict=True)]
-    kernel = matmul_by_descriptors if described else matmul
-    grid = (blocks(n, bm) * blocks(n, bn),)
-    kernel[grid](*arrays, n, n, n, bm, bn, bk, 8, num_stages=stages, num_warps=warps)
+        boxes = ([bm, bk], [bn, bk] if transposed else [bk, bn], [bm, bn])
+        flat = [x.view(-1, x.shape[-1]) for x in arrays]
+        arrays = [described_array(x, box) for x, box in zip(flat, boxes, strict=True)]
+        kernel, more = matmul_by_descriptors, {"transposed": transposed}
+    grid = (blocks(m, bm) * blocks(n, bn), batch)
+    kernel[grid](*arrays, m, n, k, bm, bn, bk, 8, **more, num_stages=stages, num_warps=warps)
 
 
 def described_array(tensor: Any, box: Sequence[int]) -> Any:
@@ -245,81 +270,108 @@ TRITON_ATTENTION = (
 )
 """Tiles of queries and keys, stages, warps."""
 
-BATCH, HEADS, LENGTH = 4, 16, 4096
+
+@dataclass(frozen=True)
+class Heads:
+    """Sizes of an attention: `group` heads share keys and values."""
+
+    batch: int
+    heads: int
+    length: int
+    d: int
+    element: str = "f16"
+    causal: bool = False
+    group: int = 1
+
+    def __str__(self) -> str:
+        heads = f"{self.heads}/{self.heads // self.group}" if self.group > 1 else f"{self.heads}"
+        sizes = f"{self.batch}x{heads}x{self.length}x{self.d}"
+        return f"{sizes} {self.element}{' causal' * self.causal}"
+
+    @property
+    def work(self) -> float:
+        """Operations."""
+        both = 4.0 * self.batch * self.heads * self.length**2 * self.d
+        return both / (1 + self.causal)
+
+    @property
+    def shapes(self) -> Mapping[str, Sequence[int]]:
+        """Of all arrays, by name."""
+        many = (self.batch, self.heads, self.length, self.d)
+        few = (self.batch, self.heads // self.group, self.length, self.d)
+        return {"q": many, "k": few, "v": few, "out": many}
+
+    def data(self) -> Data:
+        """Random queries, keys and values."""
+        made = {name: random(self.element, *self.shapes[name]) for name in "qkv"}
+        return {**made, "out": unset(self.element, *self.shapes["out"])}
+
+
+ATTENTIONS = (
+    *(Heads(4, 16, 4096, d, causal=causal) for d in (64, 128) for causal in (False, True)),
+    *(Heads(4, 16, 4096, 128, "bf16", causal) for causal in (False, True)),
+    Heads(1, 32, 16384, 128, "bf16", causal=True, group=4),
+    Heads(16, 16, 512, 64),
+)
 
 
 def attentions(
-    target: str, batch: int = BATCH, heads: int = HEADS, length: int = LENGTH
+    target: str,
+    sizes: Sequence[Heads] = ATTENTIONS,
+    tiles: Sequence[tuple[int, int]] = ATTENTION_TILES,
 ) -> Iterator[Case]:
-    """Softmax of products of queries and keys, times values; batches and heads of equal length."""
-    for d in (64, 128):
-        for causal in (False, True):
-            shape = (batch, heads, length, d)
-            yield Case(
-                "attention",
-                f"{batch}x{heads}x{length}x{d} f16{' causal' * causal}",
-                4.0 * batch * heads * length**2 * d / (1 + causal),
-                "TFLOP/s",
-                partial(_queries, shape),
-                {_tiles(t): _our_attention(shape, causal, t, target) for t in ATTENTION_TILES},
-                {
-                    "SDPA": {name: partial(_sdpa, name, causal) for name in ("cuDNN", "flash")},
-                    **({"Triton": _triton_attentions(shape, causal)} if has_triton() else {}),
-                },
-                size=8 * math.prod(shape),
-            )
+    """Softmax of products of queries and keys, times values."""
+    for one in sizes:
+        others = {"SDPA": {name: partial(_sdpa, name, one) for name in ("cuDNN", "flash")}}
+        yield Case(
+            "attention",
+            str(one),
+            one.work,
+            "TFLOP/s",
+            one.data,
+            {_tiles(t): _our_attention(one, t, target) for t in tiles},
+            {**others, **({"Triton": _triton_attentions(one)} if has_triton() else {})},
+            size=sum(BYTES[one.element] * math.prod(shape) for shape in one.shapes.values()),
+        )
 
 
-def _queries(shape: Sequence[int]) -> Data:
-    return {**{name: random("f16", *shape) for name in "qkv"}, "out": unset("f16", *shape)}
-
-
-def _our_attention(
-    shape: Sequence[int], causal: bool, tiles: tuple[int, int], target: str
-) -> Launch:
+def _our_attention(one: Heads, tiles: tuple[int, int], target: str) -> Launch:
     from kernels.cutile.attention import LOG2_E, attention
 
-    batch, heads, length, d = shape
-    rest = (heads, 1, LOG2_E / math.sqrt(d), causal, *tiles, d)
-    grid = (blocks(length, tiles[0]), batch * heads)
+    rest = (one.heads, one.group, LOG2_E / math.sqrt(one.d), one.causal, *tiles, one.d)
+    grid = (blocks(one.length, tiles[0]), one.batch * one.heads)
     return cutile(attention, lambda x: (x["q"], x["k"], x["v"], x["out"], *rest), grid, target)
 
 
-def _sdpa(which: str, causal: bool, d: Data) -> Any:
+def _sdpa(which: str, one: Heads, d: Data) -> Any:
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
     backends = {"cuDNN": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
+    grouped = {"enable_gqa": True} if one.group > 1 else {}
     with sdpa_kernel(backends[which]):
-        return scaled_dot_product_attention(d["q"], d["k"], d["v"], is_causal=causal)
+        return scaled_dot_product_attention(d["q"], d["k"], d["v"], is_causal=one.causal, **grouped)
 
 
-def _triton_attentions(shape: Sequence[int], causal: bool) -> Mapping[str, Launch]:
+def _triton_attentions(one: Heads) -> Mapping[str, Launch]:
     return {
         f"{_tiles(tiles)}, {stages} stages, {warps} warps": partial(
-            _triton_attention, shape, causal, tiles, stages, warps
+            _triton_attention, one, tiles, stages, warps
         )
         for tiles, stages, warps in TRITON_ATTENTION
     }
 
 
-def _triton_attention(
-    shape: Sequence[int],
-    causal: bool,
-    tiles: tuple[int, int],
-    stages: int,
-    warps: int,
-    x: Data,
-) -> None:
+def _triton_attention(one: Heads, tiles: tuple[int, int], stages: int, warps: int, x: Data) -> None:
     from benchmarks.triton_kernels import attention
 
-    batch, heads, length, d = shape
-    bm, bn = tiles
+    d, (bm, bn) = one.d, tiles
     flat = [x[name].view(-1, d) for name in ("q", "k", "v", "out")]
     arrays = [
         described_array(array, (rows, d))
         for array, rows in zip(flat, (bm, bn, bn, bm), strict=True)
     ]
+    constants = (one.causal, bm, bn, d, one.group)
     scale = math.log2(math.e) / math.sqrt(d)
-    grid = (blocks(length, bm), batch * heads)
-    attention[grid](*arrays, length, scale, causal, bm, bn, d, num_stages=stages, num_warps=warps)
+    grid = (blocks(one.length, bm), one.batch * one.heads)
+    attention[grid](*arrays, one.length, scale, *constants, num_stages=stages, num_warps=warps)

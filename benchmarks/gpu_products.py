@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gpu_cases import BYTES, Case, Data, blocks, cutile, random, unset
+from benchmarks.gpu_cases import (
+    BYTES,
+    Case,
+    Data,
+    blocks,
+    cutile,
+    has_triton,
+    random,
+    triton_matmuls,
+    unset,
+)
 from benchmarks.gpu_timing import Launch
 from tileas_xdsl.target.costs.latencies import latencies
 
@@ -16,6 +26,11 @@ GROUP = "other products"
 TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
 BYTE_TILES = ((128, 128, 128), (128, 256, 128), (128, 256, 64), (64, 256, 128))
 """Rows, columns and depth of a block."""
+
+TRITON_BYTES = (((128, 128, 128), 4, 4), ((128, 256, 128), 3, 8), ((128, 256, 64), 4, 8))
+TRITON_BATCHED = (((128, 128, 64), 2, 4), ((128, 128, 64), 3, 8), ((128, 256, 64), 2, 8))
+TRITON_SKINNY = (((16, 64, 128), 4, 4), ((16, 128, 128), 4, 4), ((16, 64, 256), 3, 4))
+"""Tiles, stages, warps."""
 
 ROWS_OF_GROUPS = (2048, 1024, 512, 1536, 96, 1000, 928, 1048)
 
@@ -27,8 +42,11 @@ def _case(
     ours: Mapping[str, Launch],
     torch_does: Launch,
     size: int,
+    triton: Mapping[str, Launch] | None = None,
 ) -> Case:
     others = {"torch": {"": torch_does}}
+    if triton and has_triton():
+        others["Triton"] = triton
     return Case(GROUP, name, work, "TFLOP/s", data, ours, others, 2e-2, size=size)
 
 
@@ -113,7 +131,9 @@ def of_bytes(target: str, n: int = 8192) -> Iterator[Case]:
         ours = _tiled(kernel, (n, n), BYTE_TILES, target)
         peer = partial(_byte_product, element, stored)
         size = (2 + BYTES[out]) * n * n
-        yield _case(f"{element}, B {stored} {n}^3", 2.0 * n**3, data, ours, peer, size)
+        triton = triton_matmuls((n, n, n), TRITON_BYTES, transposed=True)
+        kept = triton if stored == "N x K" else None
+        yield _case(f"{element}, B {stored} {n}^3", 2.0 * n**3, data, ours, peer, size, kept)
 
 
 def _byte_product(element: str, stored: str, d: Data) -> Any:
@@ -173,7 +193,8 @@ def batched(target: str) -> Iterator[Case]:
         ours = _tiled(batched_matmul, (m, n), TILES, target, (batch,))
         size = 2 * batch * (m * k + k * n + m * n)
         name = f"batched {batch}x{m}x{n}x{k} f16"
-        yield _case(name, 2.0 * batch * m * n * k, data, ours, _batched, size)
+        triton = triton_matmuls((m, n, k), TRITON_BATCHED, batch)
+        yield _case(name, 2.0 * batch * m * n * k, data, ours, _batched, size, triton)
 
 
 def _batched(d: Data) -> None:
@@ -306,7 +327,8 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
         ours = _tiled(module.matmul, (m, n), tiles, target)
         size = 2 * (m * k + k * n + m * n)
         peer = partial(_matmul, "")
-        yield _case(f"skinny {m}x{n}x{k} bf16", 2.0 * m * n * k, data, ours, peer, size)
+        triton = triton_matmuls((m, n, k), TRITON_SKINNY) if m == tall else None
+        yield _case(f"skinny {m}x{n}x{k} bf16", 2.0 * m * n * k, data, ours, peer, size, triton)
 
 
 def products(target: str) -> Iterator[Case]:

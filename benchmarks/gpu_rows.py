@@ -36,6 +36,7 @@ def _widths() -> Iterator[tuple[str, int, int]]:
     for element, widths in WIDTHS.items():
         for columns in widths:
             yield element, ROWS if columns <= MANY_COLUMNS else ROWS // 2, columns
+    yield "bf16", 2 * ROWS, 7168
 
 
 def _triton_warps(columns: int) -> Sequence[int]:
@@ -71,24 +72,37 @@ def _of_rows(
 
 def softmaxes(target: str) -> Iterator[Case]:
     """Softmax of rows that are one tile."""
-    from kernels.cutile.softmax import softmax
+    from kernels.cutile.softmax import softmax, softmax_online
 
     for element, rows, columns in _widths():
-        yield bound_by_memory(
-            f"softmax {rows}x{columns} {element}",
-            2 * rows * columns * BYTES[element],
-            partial(matrix, element, rows, columns),
-            _of_rows(softmax, lambda d: (d["x"], d["out"]), rows, columns, target),
-            _torch_softmax,
-            {
-                f"{programs} programs an SM, {warps} warps": partial(
-                    _triton_softmax, programs, warps
-                )
-                for programs in TRITON_PROGRAMS
-                for warps in _triton_warps(columns)[-2:]
-                if programs * warps <= 64
-            },
+        ours = _of_rows(softmax, lambda d: (d["x"], d["out"]), rows, columns, target)
+        yield _softmax_case("softmax", element, rows, columns, ours)
+    rows, columns = ROWS // 2, 32768
+    ours = {
+        f"1x{wide}": cutile(
+            softmax_online, lambda d, wide=wide: (d["x"], d["out"], 1, wide), (rows,), target
         )
+        for wide in (2048, 4096, 8192)
+    }
+    yield _softmax_case("softmax online", "f16", rows, columns, ours)
+
+
+def _softmax_case(
+    name: str, element: str, rows: int, columns: int, ours: Mapping[str, Launch]
+) -> Case:
+    return bound_by_memory(
+        f"{name} {rows}x{columns} {element}",
+        2 * rows * columns * BYTES[element],
+        partial(matrix, element, rows, columns),
+        ours,
+        _torch_softmax,
+        {
+            f"{programs} programs an SM, {warps} warps": partial(_triton_softmax, programs, warps)
+            for programs in TRITON_PROGRAMS
+            for warps in _triton_warps(columns)[-2:]
+            if programs * warps <= 64
+        },
+    )
 
 
 def _torch_softmax(d: Data) -> None:

@@ -21,10 +21,13 @@ from benchmarks.results import Row
 from benchmarks.running import end, run_benchmark
 from tileas_xdsl.backend.nvidia_tools import MissingToolError, need_tool
 from tileas_xdsl.backend.ptxas import Assembled
-from tileas_xdsl.backend.sass import Kernel, disassemble
+from tileas_xdsl.backend.sass import Kernel, Loop, disassemble
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 
-COUNTED = ("HGMMA", "WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR", "SYNCS", "UTMALDG", "MUFU", "BAR")
+PRODUCTS = ("HGMMA", "QGMMA", "IGMMA")
+"""Products of warpgroups: of 16 bits and tf32, of fp8, of integers."""
+
+COUNTED = (*PRODUCTS, "WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR", "SYNCS", "UTMALDG", "MUFU", "BAR")
 """What is counted in a loop that multiplies."""
 
 MEMORY = ("UTMALDG", "UTMASTG", "LDGSTS", "LDG", "STG", "LDL", "STL")
@@ -49,12 +52,16 @@ def rows_of(name: str, assembled: Assembled, shared: int, triton: Kernel | None)
         "memory": memory,
     }
     yield Row("kernels", name, len(code.instructions), "instructions", others, facts=facts)
-    theirs = [] if triton is None else [len(x.instructions) for x in triton.loops_with("HGMMA")]
-    for number, loop in enumerate(code.loops_with("HGMMA")):
+    theirs = [] if triton is None else [len(loop.instructions) for loop in _multiplying(triton)]
+    for number, loop in enumerate(_multiplying(code)):
         counts = {word: float(loop.count(word)) for word in COUNTED}
         beside = {"Triton": float(theirs[number])} if number < len(theirs) else {}
         title, size = f"{name}, loop {number}", float(len(loop.instructions))
         yield Row("loops that multiply", title, size, "instructions", beside, facts=counts)
+
+
+def _multiplying(code: Kernel) -> Sequence[Loop]:
+    return [loop for word in PRODUCTS for loop in code.loops_with(word)]
 
 
 def measure(options: argparse.Namespace) -> Iterator[Row]:

@@ -82,16 +82,25 @@ def matmul(
 
 @triton.jit
 def matmul_by_descriptors(
-    a, b, c, m, n, k, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, group: tl.constexpr
-):
-    """By tensor descriptors, which are TMA on Hopper."""
+    a, b, c, m, n, k, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr, group: tl.constexpr,
+    transposed: tl.constexpr = False,
+):  # fmt: skip
+    """By tensor descriptors, which are TMA on Hopper; `transposed` is a B that is stored N x K.
+
+    Matrices of a batch, whose number is that of programs along y, stand below one another; a tile
+    that crosses rows of two of them is wrong.
+    """
     i, j = _tile(tl.cdiv(m, bm), tl.cdiv(n, bn), group)
+    batch = tl.program_id(1)
     total = tl.zeros((bm, bn), tl.float32)
     for step in range(tl.cdiv(k, bk)):
-        x = a.load([i * bm, step * bk])
-        y = b.load([step * bk, j * bn])
+        x = a.load([batch * m + i * bm, step * bk])
+        if transposed:
+            y = b.load([batch * n + j * bn, step * bk]).T
+        else:
+            y = b.load([batch * k + step * bk, j * bn])
         total = tl.dot(x, y, total)
-    c.store([i * bm, j * bn], total.to(c.dtype))
+    c.store([batch * m + i * bm, j * bn], total.to(c.dtype))
 
 
 @triton.jit
@@ -120,10 +129,15 @@ def _attended(
 def attention(
     q, k, v, out, length, scale,
     causal: tl.constexpr, bm: tl.constexpr, bn: tl.constexpr, d: tl.constexpr,
+    group: tl.constexpr = 1,
 ):  # fmt: skip
-    """Rows of all heads below one another; `scale` is that of powers of two; bn divides bm."""
-    tile, base = tl.program_id(0), tl.program_id(1) * length
-    mine = q.load([base + tile * bm, 0])
+    """Rows of all heads below one another, of which `group` share keys and values.
+
+    `scale` is that of powers of two; bn divides bm.
+    """
+    tile, first = tl.program_id(0), tl.program_id(1) * length
+    base = tl.program_id(1) // group * length
+    mine = q.load([first + tile * bm, 0])
     rows = tile * bm + tl.arange(0, bm)
     most = tl.full((bm,), -float("inf"), tl.float32)
     sums = tl.zeros((bm,), tl.float32)
@@ -134,7 +148,7 @@ def attention(
         acc, most, sums = _attended(
             acc, most, sums, mine, k, v, base, stop, stop + bm, rows, scale, bn, True
         )
-    out.store([base + tile * bm, 0], (acc / sums[:, None]).to(out.dtype))
+    out.store([first + tile * bm, 0], (acc / sums[:, None]).to(out.dtype))
 
 
 @triton.jit

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks import gpu
-from benchmarks.gpu_cases import Case
+from benchmarks.gpu_ablation import CHANGES
+from benchmarks.gpu_cases import PASSES, Case, compile_with
 from benchmarks.gpu_timing import COLD_BYTES, sets_for
+from benchmarks.results import Results, Row
+from tileas_xdsl.compiler import passes_to_ptx
 from tileas_xdsl.runtime.gpu.driver import MissingDriverError, installed_driver
+
+DIAGNOSIS = Path(gpu.__file__).parent / "measured" / "diagnosis_h200.json"
 
 
 @dataclass
@@ -74,8 +80,15 @@ def test_the_fastest_variants_count(
     ours = {"64": Scaling(2.0, 3.0), "128": Scaling(2.0, 2.0), "256": refused}
     row = gpu.measured(case(ours), 1)
     assert (row.value, row.others) == (4.0, {"torch": 2.0, "Triton": 8.0})
-    assert row.facts == {"ms": 2.0, "our tiles": "128", "Triton's": "b"}
+    assert row.facts == {"ms": 2.0, "our tiles": "128", "Triton's": "b", "of the best": 0.5}
     assert "16: ours 256: RuntimeError: no such tiles\n" in capsys.readouterr().out
+
+
+def test_an_older_run_stands_beside() -> None:
+    old = Row("doubling", "16", 2.0, "GB/s", {"torch": 1.0, "tileiras": 3.0})
+    now = Row("doubling", "16", 4.0, "GB/s", {"torch": 2.0})
+    assert gpu.beside(now, {"16": old}).others == {"before": 2.0, "torch": 2.0, "tileiras": 3.0}
+    assert gpu.beside(now, {"8": old}) is now
 
 
 def test_wrong_results_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,6 +115,20 @@ def test_every_case_has_peers_and_variants() -> None:
     assert all(one.ours and one.others and one.size > 0 for one in found)
     square = next(one for one in found if one.name == "2048^3 f16")
     assert square.rate(1.0) == pytest.approx(2 * 2048**3 / 1e9)
+    diagnosed = {row.name for row in Results.read(DIAGNOSIS).rows}
+    assert diagnosed <= {one.name for one in found}
+
+
+def test_each_change_of_the_ablation_compiles_with_other_passes() -> None:
+    pytest.importorskip("cuda.tile")
+    found = [*gpu.cases("sm_90a", (), None, parts=True)]
+    assert {name for one in found for name in one.others} > set(CHANGES)
+    default = [*passes_to_ptx()]
+    for name, changes in CHANGES.items():
+        compile_with(changes)
+        assert default != PASSES != [], name
+    compile_with(())
+    assert not PASSES
 
 
 def test_without_a_gpu_or_torch_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ COLOURS: Final = ("#77aadd", "#ee8866", "#99cc66", "#ffaabb", "#eedd88", "#44bb9
 
 _BOX_WIDTH, _BOX_HEIGHT, _COLUMN, _LINE = 220, 34, 280, 70
 _MARGIN, _LABEL, _ROW, _WIDTH = 14, 150, 26, 900
+_AROUND = 30
+"""How far edges run beside a column at most, past the boxes between their ends."""
 
 
 def draw_graph(one: Scheduled) -> str:
@@ -25,7 +27,7 @@ def draw_graph(one: Scheduled) -> str:
     places: dict[int, tuple[int, int]] = {}
     for layer, members in layers.items():
         for column, index in enumerate(members):
-            places[index] = (_MARGIN + column * _COLUMN, 50 + layer * _LINE)
+            places[index] = (_MARGIN + _AROUND + column * _COLUMN, 50 + layer * _LINE)
     parts = [_arrow_head(), _text(_MARGIN, 22, f"{len(nodes)} macro operations", 14)]
     for edge in one.found.graph.edges:
         source, target = places[edge.source.index], places[edge.target.index]
@@ -61,6 +63,8 @@ def _layers(one: Scheduled) -> Mapping[int, Sequence[int]]:
 
 def _edge(source: tuple[int, int], target: tuple[int, int], distance: int) -> str:
     x, y = source[0] + _BOX_WIDTH // 2, source[1] + _BOX_HEIGHT
+    if not distance and source[0] == target[0] and target[1] - source[1] > _LINE:
+        return _edge_beside(*source, target[1])
     if not distance:
         end = target[0] + _BOX_WIDTH // 2
         path = f"M{x} {y}C{x} {y + 20} {end} {target[1] - 20} {end} {target[1]}"
@@ -72,6 +76,18 @@ def _edge(source: tuple[int, int], target: tuple[int, int], distance: int) -> st
     path = f"M{x} {y}C{right} {y} {right} {top} {end} {top}"
     dashes = 'stroke-dasharray="4 3" marker-end="url(#head)"'
     return f'<path d="{path}" fill="none" stroke="#b03060" {dashes}/>'
+
+
+def _edge_beside(x: int, y: int, below: int) -> str:
+    """An edge to a box further down in the same column, to the left of those between.
+
+    Edges of neighbouring layers run in lanes of their own.
+    """
+    left = x - _AROUND + y // _LINE % 4 * (_AROUND // 4)
+    y, below = y + _BOX_HEIGHT // 2, below + _BOX_HEIGHT // 2
+    path = f"M{x} {y}C{left} {y} {left} {y + 20} {left} {y + 40}"
+    path += f"L{left} {below - 40}C{left} {below - 20} {left} {below} {x} {below}"
+    return f'<path d="{path}" fill="none" stroke="#555" marker-end="url(#head)"/>'
 
 
 def draw_reservations(one: Scheduled) -> str:

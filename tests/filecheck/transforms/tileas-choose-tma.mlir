@@ -3,6 +3,7 @@
 
 // RUN: tileas-opt %s -p tileas-choose-tma --split-input-file | filecheck %s
 // RUN: tileas-opt %s -p tileas-choose-tma,tileas-choose-tma --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p 'tileas-choose-tma{stores=false}' --split-input-file | filecheck %s --check-prefix THREADS
 
 // The loads have an atom of TMA and a result in shared memory; the store goes by way of a tile in shared
 // memory.
@@ -28,6 +29,7 @@ func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !
   func.return
 }
 
+// THREADS-NOT: atom tma_store
 // CHECK-LABEL: func.func @product
 // CHECK:         %x = nv_tileas.tiled_load %va[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:    %y = nv_tileas.tiled_load %vb[%zero, %zero] {nv_tileas.not_by_tma = "allow_tma is false", atom = #nv_tileas<atom ldg>, allow_tma = false}

@@ -193,7 +193,7 @@ class TileasChooseTma(ModulePass):
 
     On targets that have it, loads and stores outside of loops through pointers to rows of an
     array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4;
-    `rows=false` leaves them to threads.
+    `rows=false` leaves them to threads.  `stores=false` leaves all stores of accumulators to them.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; those stores as loops over pieces of their columns that shared memory has room
@@ -208,12 +208,14 @@ class TileasChooseTma(ModulePass):
     name = "tileas-choose-tma"
 
     rows: bool = True
+    stores: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasChooseTma.name, op)
         target = module_target(op, None)
         by_rows = self.rows and Feature.TILE_GATHER in target.features
-        sweep(op, (*PATTERNS, *(ROW_PATTERNS if by_rows else ())))
+        patterns = (*PATTERNS, *(ROW_PATTERNS if by_rows else ()))
+        sweep(op, [one for one in patterns if self.stores or not isinstance(one, StoreByTma)])
         if apply_patterns(op, OPERAND_PATTERNS):
             apply_patterns(op, OPERAND_PATTERNS, dce=True)
 

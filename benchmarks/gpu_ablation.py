@@ -1,0 +1,71 @@
+"""What `gpu.py --ablation` measures: attention and products without one transformation after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from benchmarks.gpu_cases import Case, Heads, attentions, compile_with, product_case
+from benchmarks.gpu_products import persistent
+
+SCHEDULE, PIPELINE = "tileas-materialize-schedule", "tileas-pipeline-loads"
+SQUARE = 4096
+
+CHANGES: Mapping[str, Sequence[str]] = {
+    "without turns": (f"{SCHEDULE}{{default=true}}",),
+    "wait for the next stage ahead": (f"{SCHEDULE}{{default=true ahead=true}}",),
+    "scheduled by the solver": (f"tileas-generate-schedule,{SCHEDULE}{{default=true}}",),
+    "not rotated": (f"{SCHEDULE}{{default=true rotate=false}}",),
+    "stages released a round later": (f"{SCHEDULE}{{default=true turns=true defer=true}}",),
+    "products in order": (f"without {SCHEDULE}",),
+    "products waited for": ("without tileas-materialize-async",),
+    "row sums exchanged in the loop": ("without tileas-defer-lane-sums",),
+    "no agents: loads waited for": (f"without {SCHEDULE}", f"without {PIPELINE}"),
+    "no TMA stores": ("tileas-choose-tma{stores=false}",),
+    "no TMA": ("without tileas-choose-tma",),
+    "CTAs take tile after tile": ("tileas-make-persistent{mode=on}",),
+}
+"""By what it is called, changes of passes as `compile_with` takes them."""
+
+HEADS = tuple(Heads(4, 16, 4096, d, causal=c) for d in (64, 128) for c in (False, True))
+WIDE = "128x256x64"
+Make = Callable[[], Case]
+
+
+def ablations(target: str) -> Iterator[Case]:
+    """Each kernel as it is, then with each change, then in tiles of one warpgroup of consumers."""
+    for heads in HEADS:
+        make = partial(_attention, target, heads)
+        yield _ablation(make, "128x128", "64x128")
+    yield _ablation(lambda: product_case("bf16", (SQUARE,) * 3, target), WIDE, "")
+    yield _ablation(lambda: next(persistent(target)), WIDE, "")
+
+
+def _attention(target: str, heads: Heads) -> Case:
+    (case,) = attentions(target, (heads,), ((128, 128), (64, 128)))
+    return case
+
+
+def _ablation(make: Make, tiles: str, half: str) -> Case:
+    """A case whose other implementations are ours with changes."""
+    whole = make()
+    peers = {who: them for who, them in whole.others.items() if who != "Triton"}
+    changed = {
+        name: {tiles: _changed(make, changes).ours[tiles]} for name, changes in CHANGES.items()
+    }
+    groups = {"one group of consumers": {half: whole.ours[half]}} if half else {}
+    return replace(
+        whole,
+        group="ablation",
+        ours={tiles: whole.ours[tiles]},
+        others={**peers, **groups, **changed},
+    )
+
+
+def _changed(make: Make, changes: Sequence[str]) -> Case:
+    compile_with(changes)
+    try:
+        return make()
+    finally:
+        compile_with(())
