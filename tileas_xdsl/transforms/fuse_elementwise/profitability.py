@@ -76,31 +76,44 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
 
 def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
     """Whether an integer tile is a cheap function of positions and scalars of the kernel."""
-    return _is_integer(tile) and space_of(tile.type) is None and _cost(tile) <= budget
+    return _is_integer(tile) and space_of(tile.type) is None and _cost(tile, budget) <= budget
 
 
-def _cost(tile: SSAValue) -> int:
-    """Return the integer operations per element; more than `CHEAP` if there are others."""
-    owner = tile.owner
+def _cost(tile: SSAValue, budget: int) -> int:
+    """Return the integer operations per element; more than `budget` if there are others.
+
+    The walk ends where the budget does: shared operands of a sorting network count once for each
+    path to them, and there are exponentially many.
+    """
+    owner, too_much = tile.owner, budget + 1
     if not _is_integer(tile):
-        return CHEAP + 1
+        return too_much
     match owner:
         case tensor.SplatOp():
             return 0
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
-            return 0 if value.is_splat() else CHEAP + 1
+            return 0 if value.is_splat() else too_much
         case ExpandDimsOp() | ViewOp():
             is_same = dropped(owner) is not None or is_reshape(owner)
-            return _cost(owner.source) if is_same else CHEAP + 1
+            return _cost(owner.source, budget) if is_same else too_much
         case GenerateOp():
             if not _is_plain(owner):
-                return CHEAP + 1
+                return too_much
             own = len([op for op in owner.body.block.ops if not isinstance(op, _FREE)])
-            return own + sum(_cost(inner.tensor) for inner in _extracts(owner))
+            return _total(own, [inner.tensor for inner in _extracts(owner)], budget)
         case Operation() if is_elementwise(owner):
-            return 1 + sum(map(_cost, owner.operands))
+            return _total(1, owner.operands, budget)
         case _:
-            return CHEAP + 1
+            return too_much
+
+
+def _total(own: int, tiles: Sequence[SSAValue], budget: int) -> int:
+    """Return the cost of an operation with that of its tiles, as far as the budget lasts."""
+    for tile in tiles:
+        if own > budget:
+            break
+        own += _cost(tile, budget - own)
+    return own
 
 
 _FREE = (arith.ConstantOp, arith.IndexCastOp, tensor.ExtractOp, YieldOp)

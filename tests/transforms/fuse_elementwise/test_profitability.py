@@ -1,0 +1,31 @@
+"""What it costs to compute an element of a tile again where it is read."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, tensor, test
+from xdsl.dialects.builtin import TensorType, i32
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.transforms.fuse_elementwise.profitability import CHEAP, is_positional
+
+
+def _doubled(times: int) -> SSAValue:
+    """A splat that is added to itself, and the sum to itself: 2**times paths lead to it."""
+    number = test.TestOp(result_types=[i32]).results[0]
+    value: SSAValue = tensor.SplatOp(number, [], TensorType(i32, [8])).result
+    for _ in range(times):
+        value = arith.AddiOp(value, value).result
+    return value
+
+
+def test_every_path_to_a_shared_operand_counts() -> None:
+    """1, 3 and 7 operations are within the budget, 15 are not."""
+    assert [is_positional(_doubled(times)) for times in range(5)] == [True] * 4 + [False]
+    assert is_positional(_doubled(2), budget=3)
+    assert not is_positional(_doubled(2), budget=2)
+    assert CHEAP == 8
+
+
+def test_the_walk_ends_with_the_budget() -> None:
+    """A sorting network has more paths than anyone can walk."""
+    assert not is_positional(_doubled(200))
