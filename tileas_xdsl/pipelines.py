@@ -89,7 +89,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
 _FROM_TILEAA = (
-    *("convert-tileaa-to-tileas", "tileas-fuse-elementwise", "tileas-plan-cta"),
+    *("convert-tileaa-to-tileas", "tileas-peel-masks", "tileas-fuse-elementwise"),
+    "tileas-plan-cta",
     *("tileas-normalize-dot-operands", "tileas-cse", "tileas-compact-loops"),
     "tileas-chunk-tiles",
 )

@@ -82,6 +82,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "hoist-loop-invariants",
         "loop-split",
         "tileas-compact-loops",
+        "tileas-peel-masks",
         "tileas-slicing",
         "tileas-unroll-register-loops",
     ),

@@ -21,6 +21,7 @@ from kernels.cutile.layer_norm import layer_norm
 from kernels.cutile.matmul import matmul
 from kernels.cutile.softmax import softmax
 from kernels.cutile.transpose import transpose
+from tests.cutile_loops import windowed
 from tests.cutile_products import biased
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.backend.sass import Kernel, Loop, disassemble
@@ -57,6 +58,12 @@ def attends(code: Code) -> None:
     assert (code.count("LDG"), code.count("STG")) == (0, 0)
     assert code.count("UTMALDG") > 0
     assert code.multiplying().count("FSEL") == 0
+
+
+def peels(code: Code) -> None:
+    """Of a window of keys, masked in every round: the rounds between its ends have no mask."""
+    loops = [loop for loop in code.kernel.loops_with("HGMMA") if loop.count("HGMMA") > 1]
+    assert sorted(loop.count("FSEL") > 0 for loop in loops) == [False, True, True]
 
 
 def multiplies(code: Code) -> None:
@@ -115,6 +122,12 @@ GATES: dict[str, tuple[object, str, Callable[[Code], None]]] = {
         f"q: {HEADS}, k: {HEADS}, v: {HEADS}, out: {HEADS}, heads=6, group=2, scale=0.1, "
         "causal=False, tm=128, tn=64, d=64",
         attends,
+    ),
+    "attention with a window": (
+        windowed,
+        "q: f16[?, ?%8], k: f16[?, ?%8], v: f16[?, ?%8], out: f16[?, ?%8], scale=0.1, window=500, "
+        "tm=128, tn=64, d=64",
+        peels,
     ),
     "batched product": (
         batched_matmul,

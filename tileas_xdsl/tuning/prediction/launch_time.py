@@ -14,15 +14,16 @@ those of the mean of some blocks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 from statistics import fmean
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation
 
+from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.bounds.work_counts import LOOPS
@@ -34,6 +35,7 @@ from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
+from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.resident_blocks import cycles_of_blocks
@@ -96,8 +98,11 @@ class _Block:
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
 
-    def add_serial(self, one: Roofline, body: Block, times: float) -> None:
-        """Add code that loads, then computes, then stores, and overlaps nothing by itself."""
+    def add_serial(self, one: Roofline, body: Block, times: float, rounds: int = 1) -> None:
+        """Add code that loads, then computes, then stores, and overlaps nothing by itself.
+
+        Of a loop, so many rounds load together.
+        """
         moved = one.bytes_read / self.costs.load_rate + one.bytes_written / self.costs.store_rate
         work = serial_work(body, self.costs)
         self.demand(MEMORY, times * moved)
@@ -106,7 +111,7 @@ class _Block:
         self.demand("compute", times * max(work.units.values(), default=0))
         self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate)
         self.meets |= bool(one.product_flops) or work.meets
-        self.latencies += times * work.waits
+        self.latencies += times * (work.waits + work.load_waits / rounds)
         self.flops += times * one.product_flops
 
     def wait_for_dram(self, traffic: Traffic, blocks: int) -> None:
@@ -151,13 +156,19 @@ class _Program:
     loops: Sequence[tuple[Operation, LoopFacts]]
     outside: Roofline | None
     waves: int
+    rounds: Mapping[Location | None, int]
+    """Of loops that load several rounds together, by location."""
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
         found = _Block(self.costs, {"launch": self.costs.block_launch})
         found.latencies += self.costs.launch - self.costs.block_launch
         for loop, facts in self.loops:
-            _add_loop(found, loop, facts, _iterations(loop, numbers, found), self.waves)
+            iterations, rounds = (
+                _iterations(loop, numbers, found),
+                self.rounds.get(facts.location, 1),
+            )
+            _add_loop(found, loop, facts, iterations, self.waves, rounds)
         started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
@@ -178,8 +189,12 @@ def predicted(
     reasons: Sequence[Reason],
     arguments: Sequence[int | None],
     grid: Grid,
+    rounds: Mapping[Location | None, int],
 ) -> Predicted:
-    """Predict a launch of the one kernel of a module, whose loads know how they are done."""
+    """Predict a launch of the one kernel of a module, whose loads know how they are done.
+
+    `rounds` are those that the loops at some locations load together (`rounds_together`).
+    """
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
     costs, spec = latencies(target.name), KernelFacts(function).spec
     grid = spec.ctas(grid)
@@ -190,7 +205,7 @@ def predicted(
     outside = outside_of_loops(module, target)
     traffic, together = traffic_of(function, numbers, blocks), blocks_together(function, target)
     waves = ceil_div(blocks, costs.multiprocessors * together)
-    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves)
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves, rounds)
 
     def demands(numbers: Sequence[ScalarValues]) -> _Block:
         found = program.block(numbers)
@@ -219,6 +234,16 @@ def predicted(
         together,
         block.is_exact,
     )
+
+
+def rounds_together(pipelined: ModuleOp) -> Mapping[Location | None, int]:
+    """Return the rounds that loops load together, by location, behind `tileas-pipeline-loads`."""
+    found: dict[Location | None, int] = {}
+    for loop in pipelined.walk():
+        if isinstance(rounds := loop.attributes.get(LOADED_TOGETHER), IntegerAttr):
+            place = location_of(loop)
+            found[place] = max(rounds.value.data, found.get(place, 1))
+    return found
 
 
 def _cycles_of_waves(block: _Block, blocks: int, together: int, alone: int) -> float:
@@ -252,7 +277,7 @@ def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int
 
 
 def _add_loop(
-    block: _Block, loop: Operation, facts: LoopFacts, iterations: float, waves: int
+    block: _Block, loop: Operation, facts: LoopFacts, iterations: float, waves: int, rounds: int
 ) -> None:
     """Add the iterations of a loop; of a pipelined one the first waits for what it loads.
 
@@ -262,8 +287,8 @@ def _add_loop(
     if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
-        rounds = waves if isinstance(loop.parent_op(), func.FuncOp) else inf
-        missing = 1 + block.costs.missing / 100 / rounds
+        sharing = waves if isinstance(loop.parent_op(), func.FuncOp) else inf
+        missing = 1 + block.costs.missing / 100 / sharing
         units = [one.cycles * (missing if one.unit == Unit.TMA else 1) for one in facts.units]
         busiest = max(units, default=0.0)
         waits = max(facts.cycles - busiest, 0) * iterations
@@ -273,7 +298,7 @@ def _add_loop(
         block.latencies += max((one.latency for one in facts.operations), default=0)
         block.meets = True
     elif facts.roofline is not None:
-        block.add_serial(facts.roofline, loop.regions[-1].block, iterations)
+        block.add_serial(facts.roofline, loop.regions[-1].block, iterations, rounds)
 
 
 def _is_serial(facts: LoopFacts) -> bool:

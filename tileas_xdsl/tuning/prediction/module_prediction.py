@@ -18,7 +18,12 @@ from tileas_xdsl.compiler import compile_module, default_passes, registered_cont
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
+from tileas_xdsl.tuning.prediction.launch_time import (
+    Grid,
+    Predicted,
+    predicted,
+    rounds_together,
+)
 
 
 def predict_module(
@@ -50,6 +55,8 @@ def predict_module(
         after_pass=kept.keep,
     )
     reasons = reasons_in(kept.modules.values())
-    found = predicted(kept.modules[PLANNED], get_target(target), reasons, arguments, grid)
-    described = f"{grid} {kept.modules[PIPELINED]}"
+    planned, pipelined = kept.modules[PLANNED], kept.modules[PIPELINED]
+    rounds = rounds_together(pipelined)
+    found = predicted(planned, get_target(target), reasons, arguments, grid, rounds)
+    described = f"{grid} {pipelined}"
     return replace(found, code=sha256(described.encode()).hexdigest())

@@ -40,6 +40,8 @@ class SerialWork:
 
     units: Counter[str] = field(default_factory=Counter[str])
     waits: float = 0
+    load_waits: float = 0
+    """Cycles of waiting for what is loaded, which rounds of a loop have together that load so."""
     loads: bool = False
     """Whether tiles were loaded before, and since the last reduction."""
     has_loaded: bool = False
@@ -72,7 +74,8 @@ def serial_work(block: Block, latencies: Latencies) -> SerialWork:
 
 def _add_copy(found: SerialWork, node: MacroOperation, latencies: Latencies) -> None:
     if node.kind in (MacroKind.LOAD, MacroKind.TMA_LOAD) and not found.loads:
-        found.waits += latencies.cache_latency if found.has_loaded else latencies.global_latency
+        known = found.has_loaded
+        found.load_waits += latencies.cache_latency if known else latencies.global_latency
         found.loads = found.has_loaded = True
 
 

@@ -1,0 +1,122 @@
+// `tileas-peel-masks`: rounds of a loop that multiplies have no mask where it holds for all elements.
+
+// RUN: tileas-opt %s -p tileas-peel-masks --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p tileas-peel-masks,tileas-peel-masks --split-input-file | filecheck %s
+
+// Columns behind the last key: 64 * %j + column < %keys. The product is what the first loop yields.
+
+func.func @ragged(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %keys: i32, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %limit = tensor.splat %keys : tensor<64x64xi32>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %first = arith.muli %j, %c64 : i32
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %key = arith.addi %first, %at : i32
+      %k = tensor.extract %limit[%row, %column] : tensor<64x64xi32>
+      %p = arith.cmpi slt, %key, %k : i32
+      %s = tensor.extract %d[%row, %column] : tensor<64x64xf32>
+      %o = tensor.extract %none[%row, %column] : tensor<64x64xf32>
+      %y = arith.select %p, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  }
+  func.return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @ragged
+// CHECK:         arith.floordivsi
+// CHECK:         %[[END:.*]] = arith.trunci %{{.*}} : i64 to i32
+// CHECK:         %[[PLAIN:.*]] = scf.for %{{.*}} = %c0 to %[[END]] step %c1 iter_args(%{{.*}} = %x)
+// CHECK-NEXT:      %[[D:.*]] = nv_tileas.dot
+// CHECK-NEXT:      scf.yield %[[D]] : tensor<64x64xf32>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %{{.*}} = scf.for %{{.*}} = %[[END]] to %n step %c1 iter_args(%{{.*}} = %[[PLAIN]])
+// CHECK:           arith.select
+// CHECK-NOT:     scf.for
+
+// -----
+
+// A window, of which the first rounds see too little and the last too much: three loops.
+
+func.func @window(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %row: i32, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %c99 = arith.constant 99 : i32
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %first = arith.muli %j, %c64 : i32
+    %m = nv_tileas.generate : tensor<64x64xi1> {
+    ^bb0(%r0: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %key = arith.addi %first, %at : i32
+      %in = arith.index_cast %r0 : index to i32
+      %query = arith.addi %row, %in : i32
+      %oldest = arith.subi %query, %c99 : i32
+      %p = arith.cmpi sle, %key, %query : i32
+      %q = arith.cmpi sgt, %key, %oldest : i32
+      %both = arith.andi %p, %q : i1
+      nv_tileas.yield %both : i1
+    }
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%r0: index, %column: index):
+      %p = tensor.extract %m[%r0, %column] : tensor<64x64xi1>
+      %s = tensor.extract %d[%r0, %column] : tensor<64x64xf32>
+      %o = tensor.extract %none[%r0, %column] : tensor<64x64xf32>
+      %y = arith.select %p, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  }
+  func.return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @window
+// CHECK:         scf.for
+// CHECK:           arith.select
+// CHECK:         scf.for
+// CHECK-NEXT:      %[[D:.*]] = nv_tileas.dot
+// CHECK-NEXT:      scf.yield %[[D]] : tensor<64x64xf32>
+// CHECK:         scf.for
+// CHECK:           arith.select
+// CHECK-NOT:     scf.for
+
+// -----
+
+// What data decide stays, as does a mask that is the same in all rounds.
+
+func.func @data(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %seen: tensor<64x64xi32>, %n: i32) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %listed = tensor.extract %seen[%row, %column] : tensor<64x64xi32>
+      %p = arith.cmpi slt, %j, %listed : i32
+      %q = arith.cmpi slt, %at, %n : i32
+      %both = arith.andi %p, %q : i1
+      %s = tensor.extract %d[%row, %column] : tensor<64x64xf32>
+      %o = tensor.extract %none[%row, %column] : tensor<64x64xf32>
+      %y = arith.select %both, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  }
+  func.return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @data
+// CHECK:         scf.for
+// CHECK:           arith.select
+// CHECK-NOT:     scf.for

@@ -1,0 +1,136 @@
+"""The pass `tileas-peel-masks`: rounds of a loop that need no mask have none.
+
+    %r = scf.for %j = %low to %high iter_args(%c = %x) {
+      %s = dot %q, %k(%j)
+      %m = cmpi slt, (128 * %j + column), %keys
+      %t = select %m, %s, -inf
+      use %t }
+
+becomes, with the first round in which the mask may be false,
+
+    %first = floordivsi (%keys - 128), 128 + 1          // between %low and %high
+    %r0 = scf.for %j = %low to %first iter_args(%c = %x) { %s = dot %q, %k(%j); use %s }
+    %r = scf.for %j = %first to %high iter_args(%c = %r0) { ... with the mask }
+
+A mask that is false in the first rounds, as of a window of keys, leaves a loop in front, too.
+Comparisons of affine functions of coordinates, of the index and of numbers known before hold in an
+interval of rounds (`peel_masks/always_true.py`); a loop whose rounds multiply is written again for
+those in which all of them hold, if that removes a selection of elements: a mask costs as many
+instructions as the elements that it is for, in front of which products wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.diagnostics.locations import location_of
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.transforms.peel_masks.affine_elements import Affine, AffineElements
+from tileas_xdsl.transforms.peel_masks.always_true import (
+    Inequality,
+    RoundsWriter,
+    inequalities,
+)
+from tileas_xdsl.transforms.peel_masks.true_masks import TrueMasks
+
+
+@dataclass(frozen=True)
+class TileasPeelMasks(ModulePass):
+    """Leave masks out of the rounds of a loop in which they hold for all elements.
+
+    Needs: kernels of tiles, whose element-wise operations are not fused yet.
+
+    Leaves: loops that multiply and select elements by comparisons of affine functions as two, or
+    three, of which one has those rounds, without the selections.  A loop that was split before,
+    whose parts have its location, stays, as do masks that data decide.
+
+    Idempotent; it has no diagnostics and never stops a pipeline.
+    """
+
+    name = "tileas-peel-masks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
+            if _multiplies(loop) and not _is_part(loop):
+                _peel(loop)
+
+
+def _multiplies(loop: scf.ForOp) -> bool:
+    return any(isinstance(op, DotOp) for op in loop.body.block.ops)
+
+
+def _is_part(loop: scf.ForOp) -> bool:
+    """Whether another loop of the block has the location: they were one."""
+    block, place = loop.parent, location_of(loop)
+    siblings = () if block is None else block.ops
+    return place is not None and any(
+        isinstance(op, scf.ForOp) and op is not loop and location_of(op) == place for op in siblings
+    )
+
+
+def _peel(loop: scf.ForOp) -> None:
+    """Write a loop as parts, where comparisons hold in one of them."""
+    found = dict(_comparisons(loop))
+    if not found:
+        return
+    values: dict[SSAValue, SSAValue] = {}
+    plain = loop.clone(values)
+    plain.location = loop.location
+    masks = TrueMasks([values[op.result].owner for op in found])
+    if not masks.remove(plain.body.block):
+        return
+    builder = Builder(InsertPoint.before(loop))
+    once = {id(one): one for some in found.values() for one in some}
+    begin, end = RoundsWriter(loop, builder).interval([*once.values()])
+    carried: Sequence[SSAValue] = loop.iter_args
+    if begin is not None:
+        before = loop.clone()
+        before.location = loop.location
+        before.operands = [loop.lb, begin, loop.step, *carried]
+        carried = builder.insert(before).results
+    plain.operands = [loop.lb if begin is None else begin, end, loop.step, *carried]
+    builder.insert(plain)
+    loop.operands = [end, loop.ub, loop.step, *plain.results]
+
+
+def _comparisons(loop: scf.ForOp) -> Iterator[tuple[arith.CmpiOp, Sequence[Inequality]]]:
+    """The comparisons of elements that hold in an interval of rounds, with what has to hold."""
+    elements, index = AffineElements(loop), loop.body.block.args[0]
+    for op in loop.body.block.ops:
+        for comparison, (left, right), shape in _compared(op, elements):
+            if left is None or right is None:
+                continue
+            found = inequalities(comparison, left, right, shape, index)
+            if found is not None:
+                yield comparison, found
+
+
+def _compared(
+    op: Operation, elements: AffineElements
+) -> Iterator[tuple[arith.CmpiOp, tuple[Affine | None, Affine | None], Sequence[int]]]:
+    """Comparisons in the body of a tile, or of tiles, with their operands as functions."""
+    if isinstance(op, GenerateOp):
+        shape = op.result.type.get_shape()
+        axes: dict[SSAValue, Affine] = {
+            arg: Affine(0, {axis: 1}) for axis, arg in enumerate(op.body.block.args)
+        }
+        for inner in op.body.block.ops:
+            if isinstance(inner, arith.CmpiOp):
+                left, right = (elements.scalar(value, axes) for value in inner.operands)
+                yield inner, (left, right), shape
+    elif isinstance(op, arith.CmpiOp) and (shape := shape_of(op.result.type)):
+        axis_numbers = [Affine(0, {axis: 1}) for axis in range(len(shape))]
+        left, right = (elements.element(value, axis_numbers) for value in op.operands)
+        yield op, (left, right), shape

@@ -1,0 +1,1 @@
+"""Masks of tiles that compare affine functions of coordinates and of a loop's index."""
