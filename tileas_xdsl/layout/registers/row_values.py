@@ -85,6 +85,21 @@ def line_sharers(layout: Layout, axis: int) -> list[tuple[int, int]]:
     return _threads(_leaves(layout[axis]) or [])
 
 
+def line_digits(layout: Layout, axis: int) -> list[tuple[int, int, int]]:
+    """Return the thread digits of the coordinate along `axis`: what it is divided by, extent, step.
+
+    Of digits `(4, 8)` with strides `(1@value, 1@thread)` it is `[(4, 8, 1)]`: coordinate
+    `k` is in thread `k // 4 % 8` of those that share the line.
+    """
+    found: list[tuple[int, int, int]] = []
+    before = 1
+    for extent, role, step in _leaves(layout[axis]) or []:
+        if role == THREAD:
+            found.append((before, extent, step))
+        before *= extent
+    return found
+
+
 def row_sharers(layout: Layout) -> list[tuple[int, int]]:
     """Return extent and stride of the thread digits that a row of a matrix spans."""
     return line_sharers(layout, 1)

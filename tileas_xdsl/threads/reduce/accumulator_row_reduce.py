@@ -11,28 +11,29 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows
 from tileas_xdsl.threads.reduce.combiner import Combiner
-from tileas_xdsl.threads.reduce.spread_lines import Row, SpreadLines, between_warps
-from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import element, filled
+from tileas_xdsl.threads.reduce.spread_lines import (
+    Row,
+    SpreadLines,
+    between_warps,
+    registers_of_lines,
+)
 
 
 def reduce_spread_rows(
     c: Combiner, op: Operation, tile: RegisterTile, spread: SpreadLines
 ) -> RegisterTile:
     """Return one value for each line of a tile."""
-    part = c.widened(tile.parts[0])
     rows: list[Row] = []
-    for registers in spread.registers:
-        value = c.all_of([element(c.e, part, k) for k in registers])
+    for line in registers_of_lines(c, tile, spread):
+        value = c.all_of(line)
         for distance in spread.lanes:
             value = c.across(value, distance)
         rows.append([value])
     if spread.warps:
         rows = between_warps(c.e, op, spread, rows, [c.wide], lambda some: [_all_of(c, some)])
-    narrow = {k: c.narrowed(row[0]) for k, row in enumerate(rows)}
-    part = filled(c.e, narrow, vectors_of(spread.values).length, c.element)
-    return RegisterTile(spread.values, c.element, (part,))
+    return fragment_of_rows(c.e, tile, spread.values, [c.narrowed(row[0]) for row in rows])
 
 
 def _all_of(c: Combiner, rows: Sequence[Row]) -> SSAValue:

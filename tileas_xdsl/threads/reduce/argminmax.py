@@ -19,16 +19,6 @@ from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 
-FACTOR = 3
-"""Maximum ratio of combinations done in the given layout to those after a conversion."""
-
-
-def is_near(spread: SpreadLines, agent_warps: int) -> bool:
-    """Return whether reducing in the given layout takes few more combinations than elsewhere."""
-    split = AxisSplit.of(spread.source.shape, spread.axis, agent_warps)
-    there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
-    return spread.combinations <= FACTOR * there
-
 
 def reduce_in_place(e: ThreadBuilder, op: ReduceOp, spread: SpreadLines) -> Sequence[RegisterTile]:
     """Return one value per line of each tile."""

@@ -19,18 +19,28 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.layout.registers.row_values import line_sharers, line_values
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, multiply
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds, number_of
+from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.registers.vector_split import vectors_of
+from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 Row: TypeAlias = Sequence[SSAValue]
 """One scalar of each tile that is reduced."""
+
+
+FACTOR = 3
+"""Maximum ratio of combinations done in the given layout to those after a conversion."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +116,39 @@ class SpreadLines:
         steps = len(self.lanes) + (1 << len(self.warps)) - 1
         return sum(len(registers) - 1 + steps for registers in self.registers)
 
+    def is_near(self, agent_warps: int) -> bool:
+        """Return whether reducing in place takes few more combinations than elsewhere."""
+        split = AxisSplit.of(self.source.shape, self.axis, agent_warps)
+        there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
+        return self.combinations <= FACTOR * there
+
     def line(self, e: ThreadBuilder, value: int) -> SSAValue:
         """The line that a value of this thread is of, `i32`."""
         return number_of(e, self.values.held[:, value], self.values.thread_digits)
+
+
+def near_lines(layout: RegisterLayout, axis: int, agent_warps: int) -> SpreadLines | None:
+    """Return the lines of a matrix that is dealt as one line, where they are best reduced in place.
+
+    No form says how; another layout would move the whole tile. None for layouts by rows.
+    """
+    form = blocked(layout)
+    if form is None or form.is_by_rows or len(layout.shape) == 1:
+        return None
+    spread = SpreadLines.of(layout, axis)
+    return spread if spread is not None and spread.is_near(agent_warps) else None
+
+
+def registers_of_lines(
+    c: Combiner, tile: RegisterTile, spread: SpreadLines
+) -> list[list[SSAValue]]:
+    """Return the elements that this thread has of each of its lines, in the type to combine in."""
+    size = vectors_of(tile.layout).length
+    parts = [c.widened(part) for part in tile.parts]
+    return [
+        [element(c.e, parts[k // size], k % size) for k in registers]
+        for registers in spread.registers
+    ]
 
 
 def between_warps(
@@ -125,9 +165,9 @@ def between_warps(
     """
     height, count = spread.values.elements, 1 << len(spread.warps)
     scratch_buffers = [scratch(e, op, count * height, type_) for type_ in types]
-    group = number_of(e, _groups(spread))
+    group = number_of(e, groups(spread))
     lines = [spread.line(e, value) for value in range(len(rows))]
-    first = holds(e, _first_of_groups(spread), spread.values.thread_digits)
+    first = holds(e, first_of_groups(spread), spread.values.thread_digits)
     for line, row in zip(lines, rows, strict=True):
         slot = add(e, multiply(e, group, height), line)
         for buffer, value in zip(scratch_buffers, row, strict=True):
@@ -144,17 +184,17 @@ def between_warps(
     return [all_of([left(line, warp) for warp in range(count)]) for line in lines]
 
 
-def _groups(spread: SpreadLines) -> Table:
+def groups(spread: SpreadLines) -> Table:
     """By thread, the number of its warp among those that share its lines."""
     threads = np.arange(spread.source.threads)
     bits = [threads // distance % 2 << k for k, distance in enumerate(spread.warps)]
     return np.sum(bits, axis=0)
 
 
-def _first_of_groups(spread: SpreadLines) -> Flags:
+def first_of_groups(spread: SpreadLines) -> Flags:
     """By thread, whether it is the first one with its lines among those of its group."""
     _, first = np.unique(
-        _groups(spread) * spread.values.elements + spread.values.held[:, 0], return_index=True
+        groups(spread) * spread.values.elements + spread.values.held[:, 0], return_index=True
     )
     flags = np.zeros(spread.source.threads, dtype=np.bool_)
     flags[first] = True

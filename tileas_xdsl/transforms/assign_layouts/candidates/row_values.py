@@ -9,8 +9,10 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
+from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
 from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
+from tileas_xdsl.threads.reduce.spread_lines import near_lines
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Choice, Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
@@ -32,9 +34,13 @@ def _of_value(a: Assignment, value: SSAValue, agent: Agent) -> Layout | None:
     op = value.owner
     if isinstance(op, ExpandDimsOp):
         return _column(a, op)
-    if not isinstance(op, ReduceOp) or not _is_of_rows(op):
+    if not isinstance(op, ReduceOp):
         return None
     choice = a.choice(op.source)
+    if (lines := _of_lines(op, choice, agent)) is not None:
+        return lines
+    if not _is_of_rows(op):
+        return None
     return _of_fixed(choice) if _is_fixed(choice) else _of_pieces(op, choice, agent)
 
 
@@ -63,6 +69,16 @@ def _of_fixed(choice: Choice | None, *, keeps_dimension: bool = False) -> Layout
     if choice is None or not isinstance(choice.layout, Layout):
         return None
     return row_values(choice.layout, keeps_dimension=keeps_dimension)
+
+
+def _of_lines(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | None:
+    """Return the layout of values of lines that are reduced where they are, by no form."""
+    if choice is None or not isinstance(choice.layout, Layout) or _is_fixed(choice):
+        return None
+    shape = tuple(op.source.type.get_shape())
+    source = RegisterLayout(choice.layout, shape, LANES * agent.warps)
+    spread = near_lines(source, op.axis.value.data, agent.warps)
+    return None if spread is None else spread.values.layout
 
 
 def _of_pieces(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | None:

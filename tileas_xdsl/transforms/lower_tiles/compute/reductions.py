@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tileas_xdsl.analysis.values.one_hot import one_hot_line
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -26,14 +27,15 @@ from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import DotToken, Lowered, RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
 from tileas_xdsl.threads.reduce.accumulator_row_reduce import reduce_spread_rows
-from tileas_xdsl.threads.reduce.argminmax import is_near, reduce_in_place
+from tileas_xdsl.threads.reduce.argminmax import reduce_in_place
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
 from tileas_xdsl.threads.reduce.combiner import Combiner
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES, sum_over_lanes
+from tileas_xdsl.threads.reduce.one_hot import choose_lines
 from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
 from tileas_xdsl.threads.reduce.scan import ExclusivePrefix, scan_in_thread
-from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
+from tileas_xdsl.threads.reduce.spread_lines import SpreadLines, near_lines
 from tileas_xdsl.threads.reduce.warp_reduce import (
     reduce_accumulator_rows,
     reduce_columns,
@@ -50,10 +52,18 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     found, combiner = e.get(op.source), Combiner.of_body(e, op)
     if OF_LANES in op.attributes:
         return [_over_lanes(e, op)]
-    if combiner is None or op.axis.value.data != 1 or not isinstance(found, RegisterTile):
+    if combiner is None or not isinstance(found, RegisterTile) or LANES_APART in op.attributes:
         return reduce(e, op)
-    spread = None if _has_algorithm(found.layout) else SpreadLines.of(found.layout, 1)
-    return reduce(e, op) if spread is None else [reduce_spread_rows(combiner, op, found, spread)]
+    axis = op.axis.value.data
+    spread = SpreadLines.of(found.layout, axis)
+    if spread is None:
+        return reduce(e, op)
+    if (hot := one_hot_line(op)) is not None:
+        return [choose_lines(combiner, op, found, spread, hot)]
+    is_spread = axis == 1 and not _has_algorithm(found.layout)
+    if not is_spread and near_lines(found.layout, axis, e.agent.warps) is None:
+        return reduce(e, op)
+    return [reduce_spread_rows(combiner, op, found, spread)]
 
 
 def _has_algorithm(layout: RegisterLayout) -> bool:
@@ -108,7 +118,7 @@ def _by_any_body(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     if CARRIERS.keys() & {element_of(source.type) for source in op.sources}:
         return reduce_axis(e, op)
     spread = _spread_of_source(e, op)
-    if spread is None or not is_near(spread, e.agent.warps) or not is_free_of_order(op):
+    if spread is None or not spread.is_near(e.agent.warps) or not is_free_of_order(op):
         return reduce_axis(e, op)
     return reduce_in_place(e, op, spread)
 
