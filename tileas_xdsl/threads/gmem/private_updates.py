@@ -14,6 +14,10 @@ addresses take one sector each. Shared memory combines what comes to the same ad
 left is updated by consecutive lanes, eight to a sector. No extent has to be known: the window is
 as many elements behind the base as the tile has, what lies beyond goes to memory as before, and an
 entry that nothing came to is not updated.
+
+Elements whose old values are read get them from both: `red` is `atom`, the flush leaves in each
+entry what memory had, and an element combines it with what its own update found in the window. That
+is one of the orders that relaxed updates may have: those of a block come one after another.
 """
 
 from __future__ import annotations
@@ -50,21 +54,21 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import thread_id
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
-from tileas_xdsl.threads.gmem.pointer_elements import PointerElement, PointerElements
+from tileas_xdsl.threads.gmem.pointer_elements import Cell, PointerElement, PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
 
-COMBINERS: Mapping[RmwMode, str] = {
-    RmwMode.ADD: "arith.addi",
-    RmwMode.AND: "arith.andi",
-    RmwMode.MAX: "arith.maxsi",
-    RmwMode.MIN: "arith.minsi",
-    RmwMode.OR: "arith.ori",
-    RmwMode.UMAX: "arith.maxui",
-    RmwMode.UMIN: "arith.minui",
-    RmwMode.XOR: "arith.xori",
+COMBINERS: Mapping[RmwMode, type[arith.SignlessIntegerBinaryOperation]] = {
+    RmwMode.ADD: arith.AddiOp,
+    RmwMode.AND: arith.AndIOp,
+    RmwMode.MAX: arith.MaxSIOp,
+    RmwMode.MIN: arith.MinSIOp,
+    RmwMode.OR: arith.OrIOp,
+    RmwMode.UMAX: arith.MaxUIOp,
+    RmwMode.UMIN: arith.MinUIOp,
+    RmwMode.XOR: arith.XOrIOp,
 }
 """What shared memory does to 32-bit integers by one instruction; floats are loops there."""
 
@@ -75,6 +79,19 @@ MIN_ELEMENTS, MAX_ELEMENTS = 256, 8192
 IN_BLOCK = MemoryOrder(MemSemantic.RELAXED, "cta")
 
 WARP = 32
+
+
+@dataclass(frozen=True)
+class _Update:
+    """An element's update, of its entry of the window or of memory beyond."""
+
+    each: PointerElement
+    entry: SSAValue
+    inside: SSAValue
+    before: SSAValue
+    """What earlier elements of the block have left in the entry."""
+    elsewhere: SSAValue
+    """What was in memory, of an element beyond the window."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +111,7 @@ class PrivateUpdates:
         """Return the window of an update; None where it would change what it does, or not pay."""
         made, semantic = op.base.owner, op.mem_semantic
         is_relaxed = semantic is None or semantic.data in (MemSemantic.WEAK, MemSemantic.RELAXED)
-        if any(op.result.uses) or not is_relaxed or op.element != i32 or e.by_one_thread:
+        if not is_relaxed or op.element != i32 or e.by_one_thread:
             return None
         if op.rmw_mode.data not in COMBINERS or not isinstance(made, AddPtrOp):
             return None
@@ -112,14 +129,19 @@ class PrivateUpdates:
         return MemoryOrder.of(self.op.mem_semantic, self.op.mem_scope)
 
     @property
+    def combiner(self) -> type[arith.SignlessIntegerBinaryOperation]:
+        """How two updates become one."""
+        return COMBINERS[self.op.rmw_mode.data]
+
+    @property
     def identity(self) -> int:
         """What an update leaves as it was."""
-        found = identity_of(COMBINERS[self.op.rmw_mode.data], i32.bitwidth)
+        found = identity_of(self.combiner.name, i32.bitwidth)
         assert isinstance(found, int)
         return found
 
-    def update(self, where: PointerElements) -> None:
-        """Update all elements."""
+    def update(self, where: PointerElements) -> list[tuple[Cell, SSAValue]]:
+        """Update all elements; what was there before each of them, if anybody asks."""
         e = self.e
         window = scratch(e, self.op, self.entries, i32)
         thread = add(e, thread_id(e), -WARP * e.agent.first_warp)
@@ -129,13 +151,24 @@ class PrivateUpdates:
             e.insert(StoreOp(nothing, first, offset=k))
         synchronize_agent(e)
         offsets = in_registers(e, self.op, self.offsets, where.layout)
-        for each in where.elements(once=True):
-            offset = element(e, offsets.parts[each.cell.block], each.cell.register)
-            self._update_one(window, each, offset)
+        updates = [
+            self._update_one(
+                window, each, element(e, offsets.parts[each.cell.block], each.cell.register)
+            )
+            for each in where.elements(once=True)
+        ]
+        synchronize_agent(e)
+        if not any(self.op.result.uses):
+            self._flush(where, thread, first)
+            return []
+        alone = [self._updated_alone(each) for each in updates]
         synchronize_agent(e)
         self._flush(where, thread, first)
+        synchronize_agent(e)
+        pairs = zip(updates, alone, strict=True)
+        return [(one.each.cell, self._before(one, by_itself)) for one, by_itself in pairs]
 
-    def _update_one(self, window: Scratch, each: PointerElement, offset: SSAValue) -> None:
+    def _update_one(self, window: Scratch, each: PointerElement, offset: SSAValue) -> _Update:
         """Update the window if the offset is below its entries, else global memory."""
         e, (value,) = self.e, each.operands
         limit = constant_like(e, offset, self.entries)
@@ -143,11 +176,39 @@ class PrivateUpdates:
         is_beyond = xor(e, is_private, i1_constant(e, True))
         index = offset if offset.type == i32 else e.insert(arith.TruncIOp(offset, i32)).result
         entry = advance(e, window.pointer, index)
-        self._insert(value, entry, logical_and(e, each.exists, is_private), IN_BLOCK)
-        self._insert(value, each.pointer, logical_and(e, each.exists, is_beyond), self.order)
+        inside = logical_and(e, each.exists, is_private)
+        assert inside is not None
+        before = self._insert(value, entry, inside, IN_BLOCK)
+        beyond = logical_and(e, each.exists, is_beyond)
+        elsewhere = self._insert(value, each.pointer, beyond, self.order)
+        return _Update(each, entry, inside, before, elsewhere)
+
+    def _updated_alone(self, update: _Update) -> tuple[SSAValue, SSAValue]:
+        """Whether an element's entry is as if nothing had come to it, and then its own update.
+
+        The block leaves memory alone there, for an entry may not even exist: sums that are zero.
+        """
+        e = self.e
+        total = e.insert(LoadOp(update.entry, i32, update.inside)).result
+        is_nothing = arith.CmpiOp(total, i32_constant(e, self.identity), "eq")
+        is_alone = logical_and(e, update.inside, e.insert(is_nothing).result)
+        assert is_alone is not None
+        (value,) = update.each.operands
+        return is_alone, self._insert(value, update.each.pointer, is_alone, self.order)
+
+    def _before(self, update: _Update, alone: tuple[SSAValue, SSAValue]) -> SSAValue:
+        """What was there before an element: what the block has found, and its earlier elements."""
+        e, (is_alone, by_itself) = self.e, alone
+        found = e.insert(LoadOp(update.entry, i32, update.inside)).result
+        both = e.insert(self.combiner(found, update.before)).result
+        both = e.insert(arith.SelectOp(is_alone, by_itself, both)).result
+        return e.insert(arith.SelectOp(update.inside, both, update.elsewhere)).result
 
     def _flush(self, where: PointerElements, thread: SSAValue, first: SSAValue) -> None:
-        """Update memory by entries that something came to, neighbours by neighbouring lanes."""
+        """Update memory by entries that something came to, neighbours by neighbouring lanes.
+
+        An entry then is what was there before, if anybody asks.
+        """
         e, size = self.e, i32.bitwidth // 8
         start = e.insert(arith.ExtUIOp(thread, i64)).result
         start = e.insert(arith.MuliOp(start, i64_constant(e, size))).result
@@ -157,14 +218,16 @@ class PrivateUpdates:
             nothing = i32_constant(e, self.identity)
             is_changed = e.insert(arith.CmpiOp(value, nothing, "ne")).result
             here = followed(e, add(e, address, i64_constant(e, k * size)), where.type)
-            self._insert(value, here, is_changed, self.order)
+            before = self._insert(value, here, is_changed, self.order)
+            if any(self.op.result.uses):
+                e.insert(StoreOp(before, first, is_changed, offset=k))
 
     def _insert(
         self, value: SSAValue, pointer: SSAValue, exists: SSAValue | None, order: MemoryOrder
-    ) -> None:
+    ) -> SSAValue:
         kind = self.op.rmw_mode.data.value
         made = UpdateOp(kind, value, pointer, exists, order=order.semantics, scope=order.scope)
-        self.e.insert(made)
+        return self.e.insert(made).result
 
 
 def _is_loaded(value: SSAValue) -> bool:

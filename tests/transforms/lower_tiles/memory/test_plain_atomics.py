@@ -120,6 +120,31 @@ def test_a_block_combines_in_shared_memory_what_it_updates_behind_the_base(mode:
         np.testing.assert_array_equal(arrays[3], expected)
 
 
+@pytest.mark.parametrize("mode", ["add", "and", "umin", "xor"])
+def test_what_was_there_when_a_block_combines(mode: str) -> None:
+    """In some order of the updates of a bin each finds what the one before has left.
+
+    Some bins get what changes nothing, or what is nothing in sum; many are beyond the window.
+    """
+    rng = np.random.default_rng(len(mode) + 7)
+    numbers, bins = rng.integers(-1, 2, 256).astype(np.int32), np.arange(300, dtype=np.int32) * 7
+    places = (rng.integers(0, 300, 256) // rng.integers(1, 9, 256)).astype(np.int32)
+    expected, chosen = bins.copy(), places != 3
+    AT[mode](expected, places[chosen], numbers[chosen])
+    arguments = (numbers, places, np.zeros_like(numbers), bins)
+    made, *found = _run(
+        _histogram("i32", mode, 256, "relaxed gpu", wanted=True), "sm_90a", *arguments
+    )
+    assert f"atom.relaxed.cta.shared.{mode.removeprefix('u')}" in made.ptx
+    for arrays in found:
+        np.testing.assert_array_equal(arrays[3], expected)
+        for place in np.unique(places[chosen]):
+            old, by = arrays[2][places == place], numbers[places == place]
+            left = old.copy()
+            AT[mode](left, np.arange(len(left)), by)
+            assert sorted([*old, expected[place]]) == sorted([bins[place], *left])
+
+
 @pytest.mark.parametrize(
     ("element", "mode", "count", "order"),
     [

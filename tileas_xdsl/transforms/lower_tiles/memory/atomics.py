@@ -51,8 +51,9 @@ def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
     if private is not None:
         order(e, op)
         where = PointerElements.of(e, op, op.base, op.mask, [op.value])
-        private.update(where)
-        return [where.collected([]), *token_of(op)]
+        old = private.update(where)
+        shared = any(op.result.uses) and where.is_shared
+        return [where.collected(old, shared=shared), *token_of(op)]
     work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
     return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
 
