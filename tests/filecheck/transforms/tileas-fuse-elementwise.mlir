@@ -177,3 +177,58 @@ func.func @reshaped_positions() -> tensor<2x4xi32> {
   }
   func.return %y : tensor<2x4xi32>
 }
+
+// -----
+
+// What programs write to count the bits of a word is one operation, on tiles and in bodies alike.
+// CHECK-LABEL: func.func @bits
+func.func @bits(%x: tensor<4x8xi32>, %y: i32) -> (tensor<4x8xi32>, i32, i32) {
+  %one = arith.constant dense<1> : tensor<4x8xi32>
+  %two = arith.constant dense<2> : tensor<4x8xi32>
+  %four = arith.constant dense<4> : tensor<4x8xi32>
+  %last = arith.constant dense<24> : tensor<4x8xi32>
+  %m1 = arith.constant dense<1431655765> : tensor<4x8xi32>
+  %m2 = arith.constant dense<858993459> : tensor<4x8xi32>
+  %m4 = arith.constant dense<252645135> : tensor<4x8xi32>
+  %m8 = arith.constant dense<16843009> : tensor<4x8xi32>
+  %a0 = arith.shrui %x, %one : tensor<4x8xi32>
+  %a1 = arith.andi %a0, %m1 : tensor<4x8xi32>
+  %a = arith.subi %x, %a1 : tensor<4x8xi32>
+  %b0 = arith.andi %a, %m2 : tensor<4x8xi32>
+  %b1 = arith.shrui %a, %two : tensor<4x8xi32>
+  %b2 = arith.andi %b1, %m2 : tensor<4x8xi32>
+  %b = arith.addi %b0, %b2 : tensor<4x8xi32>
+  %c0 = arith.shrui %b, %four : tensor<4x8xi32>
+  %c1 = arith.addi %b, %c0 : tensor<4x8xi32>
+  %c = arith.andi %c1, %m4 : tensor<4x8xi32>
+  %n0 = arith.muli %c, %m8 : tensor<4x8xi32>
+  // CHECK: %[[N:.*]] = math.ctpop %x : tensor<4x8xi32>
+  %n = arith.shrui %n0, %last : tensor<4x8xi32>
+  // With signed shifts, and operands the other way around.
+  %s1 = arith.constant 1 : i32
+  %s2 = arith.constant 2 : i32
+  %s4 = arith.constant 4 : i32
+  %s24 = arith.constant 24 : i32
+  %k1 = arith.constant 1431655765 : i32
+  %k2 = arith.constant 858993459 : i32
+  %k4 = arith.constant 252645135 : i32
+  %k8 = arith.constant 16843009 : i32
+  %d0 = arith.shrsi %y, %s1 : i32
+  %d1 = arith.andi %k1, %d0 : i32
+  %d = arith.subi %y, %d1 : i32
+  %e0 = arith.shrsi %d, %s2 : i32
+  %e1 = arith.andi %k2, %e0 : i32
+  %e2 = arith.andi %k2, %d : i32
+  %e = arith.addi %e1, %e2 : i32
+  %f0 = arith.shrsi %e, %s4 : i32
+  %f1 = arith.addi %f0, %e : i32
+  %f = arith.andi %k4, %f1 : i32
+  %g = arith.muli %k8, %f : i32
+  // CHECK: %[[S:.*]] = math.ctpop %y : i32
+  %p = arith.shrsi %g, %s24 : i32
+  // Not the highest byte: something else.
+  // CHECK: %[[Q:.*]] = arith.shrui
+  %q = arith.shrui %g, %s4 : i32
+  // CHECK: func.return %[[N]], %[[S]], %[[Q]]
+  func.return %n, %p, %q : tensor<4x8xi32>, i32, i32
+}
