@@ -1,0 +1,65 @@
+"""Loops without masks where these hold give what they gave, at the ends of 32 bits too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import scf
+
+from tests.support.ir import parse
+from tileas_xdsl.interpreters.tile.launch import simulate
+from tileas_xdsl.transforms.loops.tileas_peel_masks import TileasPeelMasks
+
+LAST = (1 << 31) - 1
+TILE, VIEW = "tensor<4x4xf32>", "!nv_tileas.tiled_view<4x4xf32, gmem>"
+LOOP = """
+func.func @masked(%a: memref<4x4xf32>, %low: i32, %high: i32, %p: i32, %q: i32) {{
+  %zero = arith.constant 0 : index
+  %step = arith.constant {step} : i32
+  %factor = arith.constant {factor} : i32
+  %none = arith.constant dense<1.0> : {TILE}
+  %v = nv_tileas.view %a : memref<4x4xf32> -> {VIEW}
+  %x = nv_tileas.tiled_load %v[%zero, %zero] {{atom = #nv_tileas<atom ldg>}} : {VIEW} -> {TILE}
+  %r = scf.for %j = %low to %high step %step iter_args(%c = %x) -> ({TILE}) : i32 {{
+    %d = nv_tileas.dot %x, %x, %c {{atom = #nv_tileas<atom fma_f32_f32_f32>}} : {TILE}, {TILE}, {TILE} -> {TILE}
+    %t = nv_tileas.generate : {TILE} {{
+    ^bb0(%row: index, %column: index):
+      %first = arith.muli %j, %factor : i32
+      %i = arith.index_cast %row : index to i32
+      %k = arith.index_cast %column : index to i32
+      %left = arith.addi %first, %k : i32
+      %shifted = arith.addi %left, %p : i32
+      %right = arith.addi %q, %i : i32
+      %m = arith.cmpi {predicate}, %shifted, %right : i32
+      %s = tensor.extract %d[%row, %column] : {TILE}
+      %o = tensor.extract %none[%row, %column] : {TILE}
+      %y = arith.select %m, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }}
+    scf.yield %t : {TILE}
+  }}
+  nv_tileas.tiled_store %r, %v[%zero, %zero] {{atom = #nv_tileas<atom stg>}} : {TILE}, {VIEW}
+  func.return
+}}
+"""
+"""What a round sums where `factor * j + column + p` compares with `q + row`; else one."""
+
+NUMBERS = (
+    *((0, 0), (0, 9), (7, -3), (-20, 4), (0, LAST), (0, -LAST - 1)),
+    *((LAST - 9, LAST - 2), (-LAST, 3), (-LAST - 1, -LAST), (LAST, -LAST)),
+)
+
+
+@pytest.mark.parametrize("predicate", ["slt", "sge", "ult", "ugt"])
+@pytest.mark.parametrize(("factor", "step"), [(4, 1), (-3, 1), (5, 3)])
+def test_rounds_are_what_they_were(predicate: str, factor: int, step: int) -> None:
+    text = LOOP.format(predicate=predicate, factor=factor, step=step, TILE=TILE, VIEW=VIEW)
+    before, after = parse(text), parse(text)
+    TileasPeelMasks().apply(Context(), after)
+    after.verify()
+    assert sum(isinstance(op, scf.ForOp) for op in after.walk()) > 1
+    a = np.random.default_rng(0).integers(0, 3, (4, 4)).astype(np.float32)
+    for numbers in ((*bounds, *one) for one in NUMBERS for bounds in ((0, 4), (-2, 2), (3, 3))):
+        first, second = (simulate(one, [a, *numbers]).arrays[0] for one in (before, after))
+        np.testing.assert_array_equal(first, second, str(numbers))
