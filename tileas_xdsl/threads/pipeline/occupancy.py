@@ -28,6 +28,8 @@ REGISTER_HEADROOM = 32
 """Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
 EXPECTED_HEADROOM = 18
 """Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
+REDUCTION_HEADROOM = 28
+"""Those where threads reduce: of 24 such kernels 28 to 42, with their exchanges and predicates."""
 MIN_HEADROOM = 8
 """Those without which it spills."""
 FUNCTION_HEADROOM = 16
@@ -69,7 +71,9 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in operations_in(kernel)):
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
-    expected = min(registers // (threads * (live + EXPECTED_HEADROOM)), most)
+    reduces = any(isinstance(op, ReduceOp) for op in operations_in(kernel))
+    headroom = REDUCTION_HEADROOM if reduces else EXPECTED_HEADROOM
+    expected = min(registers // (threads * (live + headroom)), most)
     wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
     return max(fit, expected, wished)
 

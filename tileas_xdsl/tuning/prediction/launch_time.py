@@ -189,13 +189,15 @@ def predicted(
     reasons: Sequence[Reason],
     arguments: Sequence[int | None],
     grid: Grid,
-    rounds: Mapping[Location | None, int],
+    pipelined: ModuleOp,
 ) -> Predicted:
     """Predict a launch of the one kernel of a module, whose loads know how they are done.
 
-    `rounds` are those that the loops at some locations load together (`rounds_together`).
+    `pipelined` is the module behind `tileas-pipeline-loads`: which rounds of a loop load together,
+    and the registers that this takes.
     """
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    rounds = rounds_together(pipelined)
     costs, spec = latencies(target.name), KernelFacts(function).spec
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
@@ -203,7 +205,10 @@ def predicted(
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    traffic, together = traffic_of(function, numbers, blocks), blocks_together(function, target)
+    traffic, together = (
+        traffic_of(function, numbers, blocks),
+        blocks_together(function, target, pipelined),
+    )
     waves = ceil_div(blocks, costs.multiprocessors * together)
     program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves, rounds)
 
@@ -309,15 +314,19 @@ def _is_serial(facts: LoopFacts) -> bool:
     )
 
 
-def blocks_together(function: func.FuncOp, target: Target) -> int:
-    """Return how many blocks of a kernel the compiler lets share a multiprocessor."""
+def blocks_together(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> int:
+    """Return how many blocks of a kernel the compiler lets share a multiprocessor.
+
+    Without a pipeline these are as many as registers leave room for, when loads stand together.
+    """
     found = load_loop(function)
     if isinstance(found, LoadLoop):
         resources = resources_of(found, target)
         if isinstance(resources, Resources):
             return resources.blocks
     spec = KernelFacts(function).spec
-    return expected_blocks(function, spec.num_warps, spec.occupancy, target)
+    (last,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
+    return expected_blocks(last, spec.num_warps, spec.occupancy, target)
 
 
 def _power(flops: float, seconds: float, peak: float, costs: Latencies) -> float:

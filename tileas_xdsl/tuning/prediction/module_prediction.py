@@ -18,12 +18,7 @@ from tileas_xdsl.compiler import compile_module, default_passes, registered_cont
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.snapshots import PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
-from tileas_xdsl.tuning.prediction.launch_time import (
-    Grid,
-    Predicted,
-    predicted,
-    rounds_together,
-)
+from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
 
 def predict_module(
@@ -56,7 +51,6 @@ def predict_module(
     )
     reasons = reasons_in(kept.modules.values())
     planned, pipelined = kept.modules[PLANNED], kept.modules[PIPELINED]
-    rounds = rounds_together(pipelined)
-    found = predicted(planned, get_target(target), reasons, arguments, grid, rounds)
+    found = predicted(planned, get_target(target), reasons, arguments, grid, pipelined)
     described = f"{grid} {pipelined}"
     return replace(found, code=sha256(described.encode()).hexdigest())
