@@ -13,6 +13,7 @@ from functools import cache
 import pytest
 
 from kernels.cutile.attention import Attention
+from kernels.cutile.problem import Problem
 from tests.support.ptx_edits import Edit, changing
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.runtime.arguments.cutile_arguments import held
@@ -23,6 +24,9 @@ pytest.importorskip("cuda.tile")
 PROBLEM = Attention(1, 1, 64, 384, 64).problem()
 """Six rounds of 64 keys, four stages: each ring goes around."""
 
+TWO_GROUPS = Attention(1, 1, 128, 384, 64, tm=128, tn=64).problem()
+"""Two warpgroups of consumers, which take turns at the products."""
+
 FULL = r"^\$W\d+:\n +mbarrier\.try_wait.*\n.*bra.*\n"
 """A wait for a stage, with the branch that repeats it."""
 
@@ -30,9 +34,9 @@ RELEASE = r"^ +elect\.sync.*\n(?: +\.loc.*\n)?.*mbarrier\.arrive\.shared.*\n"
 
 
 @cache
-def right() -> CompiledKernel:
+def right(problem: Problem = PROBLEM) -> CompiledKernel:
     """The kernel as it is compiled."""
-    return PROBLEM.compiled("sm_90a")
+    return problem.compiled("sm_90a")
 
 
 def in_loop(edit: Edit) -> Edit:
@@ -112,11 +116,18 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
 """Edits of the PTX, and what the emulator calls them."""
 
 
-def found_in(ptx: str) -> set[str]:
+TURN_FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "a turn is not passed on": (changing(r"^ +bar\.arrive %r\d+, 256;\n", ""), "deadlock"),
+    "a turn is missing": (changing(r"^ +bar\.sync %r\d+, 256;\n", ""), "named-barrier"),
+}
+"""The same of two warpgroups."""
+
+
+def found_in(ptx: str, problem: Problem = PROBLEM) -> set[str]:
     """The kinds of findings of a run in which operations complete late."""
-    kernel = right()
-    arguments = held(kernel.parameters, PROBLEM.arguments())
-    run = emulate(ptx, kernel.abi, arguments, PROBLEM.grid, order="lazy")
+    kernel = right(problem)
+    arguments = held(kernel.parameters, problem.arguments())
+    run = emulate(ptx, kernel.abi, arguments, problem.grid, order="lazy")
     return {one.kind for one in run.findings}
 
 
@@ -126,5 +137,12 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert kind in found_in(edit(right().ptx))
 
 
-def test_the_schedule_as_it_is_has_none() -> None:
-    assert not found_in(right().ptx)
+@pytest.mark.parametrize("name", TURN_FAULTS)
+def test_a_fault_of_a_turn_is_found(name: str) -> None:
+    edit, kind = TURN_FAULTS[name]
+    assert kind in found_in(edit(right(TWO_GROUPS).ptx), TWO_GROUPS)
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, TWO_GROUPS], ids=["one group", "two groups"])
+def test_the_schedule_as_it_is_has_none(problem: Problem) -> None:
+    assert not found_in(right(problem).ptx, problem)

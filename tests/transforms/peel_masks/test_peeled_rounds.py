@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.transforms.loops.tileas_peel_masks import TileasPeelMasks
 
 LAST = (1 << 31) - 1
+FMA = "#nv_tileas<atom fma_f32_f32_f32>"
 TILE, VIEW = "tensor<4x4xf32>", "!nv_tileas.tiled_view<4x4xf32, gmem>"
 LOOP = """
 func.func @masked(%a: memref<4x4xf32>, %low: i32, %high: i32, %p: i32, %q: i32) {{
@@ -22,7 +23,7 @@ func.func @masked(%a: memref<4x4xf32>, %low: i32, %high: i32, %p: i32, %q: i32) 
   %v = nv_tileas.view %a : memref<4x4xf32> -> {VIEW}
   %x = nv_tileas.tiled_load %v[%zero, %zero] {{atom = #nv_tileas<atom ldg>}} : {VIEW} -> {TILE}
   %r = scf.for %j = %low to %high step %step iter_args(%c = %x) -> ({TILE}) : i32 {{
-    %d = nv_tileas.dot %x, %x, %c {{atom = #nv_tileas<atom fma_f32_f32_f32>}} : {TILE}, {TILE}, {TILE} -> {TILE}
+    %d = nv_tileas.dot %x, %x, %c {{atom = {FMA}}} : {TILE}, {TILE}, {TILE} -> {TILE}
     %t = nv_tileas.generate : {TILE} {{
     ^bb0(%row: index, %column: index):
       %first = arith.muli %j, %factor : i32
@@ -54,7 +55,7 @@ NUMBERS = (
 @pytest.mark.parametrize("predicate", ["slt", "sge", "ult", "ugt"])
 @pytest.mark.parametrize(("factor", "step"), [(4, 1), (-3, 1), (5, 3)])
 def test_rounds_are_what_they_were(predicate: str, factor: int, step: int) -> None:
-    text = LOOP.format(predicate=predicate, factor=factor, step=step, TILE=TILE, VIEW=VIEW)
+    text = LOOP.format(predicate=predicate, factor=factor, step=step, TILE=TILE, VIEW=VIEW, FMA=FMA)
     before, after = parse(text), parse(text)
     TileasPeelMasks().apply(Context(), after)
     after.verify()
