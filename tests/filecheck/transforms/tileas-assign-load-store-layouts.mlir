@@ -342,6 +342,45 @@ func.func @halves_of_columns(%x: !nv_tileas.tiled_view<4x128xf32, gmem>, %y: !nv
 // CHECK-LABEL: func.func @halves_of_columns
 // CHECK:         %v = nv_tileas.view %t : {{.*}} -> tensor<8x64xf32, #nv_tileas.linear<"((4,2),(32,2)):((32@thread,1@value),(1@thread,2@value))">>
 
+// Single elements are no parts that a tile would be laid out for: each thread would hold it whole.
+
+func.func @single_elements(%x: !nv_tileas.tiled_view<64x32x2xf32, gmem>, %y: !nv_tileas.tiled_view<1x1xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %t = nv_tileas.tiled_load %x[%zero, %zero, %zero] {atom = #open} : !nv_tileas.tiled_view<64x32x2xf32, gmem> -> tensor<64x32x2xf32>
+  %v = nv_tileas.view %t : tensor<64x32x2xf32> -> tensor<128x32xf32>
+  %e = nv_tileas.generate : tensor<1x1xf32> {
+  ^bb0(%i: index, %j: index):
+    %three = arith.constant 3 : index
+    %f = tensor.extract %v[%i, %three] : tensor<128x32xf32>
+    nv_tileas.yield %f : f32
+  }
+  nv_tileas.tiled_store %e, %y[%zero, %zero] {atom = #open} : tensor<1x1xf32>, !nv_tileas.tiled_view<1x1xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @single_elements
+// CHECK:         %v = nv_tileas.view %t : {{.*}} -> tensor<128x32xf32, #nv_tileas.linear<"((8,16),(2,16)):((16@thread,2@value),(1@value,1@thread))">>
+
+// A tile of which no element is taken says nothing of the layout.
+
+func.func @never_taken(%x: !nv_tileas.tiled_view<8x16xf32, gmem>, %y: !nv_tileas.tiled_view<8x16xf32, gmem>) {
+  %zero = arith.constant 0 : index
+  %t = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<8x16xf32, gmem> -> tensor<8x16xf32>
+  %g = nv_tileas.generate : tensor<8x8x16xf32> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %p = arith.cmpi slt, %j, %zero : index
+    %a = tensor.extract %t[%i, %k] : tensor<8x16xf32>
+    %b = arith.constant 1.0 : f32
+    %s = arith.select %p, %a, %b : f32
+    nv_tileas.yield %s : f32
+  }
+  nv_tileas.tiled_store %t, %y[%zero, %zero] {atom = #open} : tensor<8x16xf32>, !nv_tileas.tiled_view<8x16xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @never_taken
+// CHECK:         %g = nv_tileas.generate : tensor<8x8x16xf32> {
+
 // 11. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 

@@ -49,6 +49,15 @@ def test_tiles_side_by_side_are_held_together() -> None:
     assert whole == ROWS
 
 
+def test_padding_that_every_thread_would_make_whole_has_no_common_layout() -> None:
+    few, many = (np.r_[np.arange(4), np.full(extent, -1)] for extent in (4, 60))
+    everywhere = RegisterLayout(Layout((4, 32), (V(1), T(1))), (4,), 32)
+    padded = layout_of_result([(few, everywhere)], (8,), 32)
+    assert padded is not None
+    assert padded.values == 8
+    assert layout_of_result([(many, everywhere)], (64,), 32) is None
+
+
 def test_elements_of_different_threads_have_no_common_layout() -> None:
     """The sum of a row and the next one needs an exchange."""
     rows = RegisterLayout(Layout(4, T(1)), (4,), 4)

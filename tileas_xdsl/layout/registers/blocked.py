@@ -31,8 +31,8 @@ ACCESS_BYTES = 16
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of the widest element that a blocked layout may have been made for."""
 
-SHORT_ROW_REGISTERS = 32
-"""Registers of a thread from which on rows shorter than a warp are no longer replicated."""
+MAX_REPLICATED_REGISTERS = 32
+"""Registers of a thread from which on elements are no longer replicated over threads."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _closed_form(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
         return _line(shape, warps, widest)
     rows = _rows(shape, warps, widest)
     has_register_pressure = (
-        rows.lanes < LANES and rows.blocks * rows.registers > SHORT_ROW_REGISTERS
+        rows.lanes < LANES and rows.blocks * rows.registers > MAX_REPLICATED_REGISTERS
     )
     return _line(shape, warps, widest) if has_register_pressure else rows
 

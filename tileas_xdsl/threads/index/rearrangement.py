@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.registers.blocked import MAX_REPLICATED_REGISTERS
 from tileas_xdsl.layout.registers.register_layout import (
     Flags,
     RegisterLayout,
@@ -90,7 +91,8 @@ def _of_body(op: GenerateOp, shape: tuple[int, ...]) -> Sequence[TakenElements] 
         at = _positions(body, step, step.op, everywhere)
         if at is None:
             return None
-        found.append(TakenElements(step.op.tensor, at))
+        if (at >= 0).any():
+            found.append(TakenElements(step.op.tensor, at))
     return found
 
 
@@ -118,13 +120,19 @@ def layout_of_result(
     """The layout in which threads make the elements whose sources they hold; None if there is none.
 
     That is so where some element has sources in different threads, or threads have unequal shares.
+    Elements without a source, such as padding, are made by all threads, so there is none either
+    where these are many and more than a thread has of others.
     """
     if not taken:
         return None
+    everywhere = int(np.logical_and.reduce([at < 0 for at, _ in taken]).sum())
     kept = _renamed(*taken[0], prod(shape)) if len(taken) == 1 else None
     held = _held_by_owners(taken, shape, threads) if kept is None else kept
     is_idle = np.logical_or.reduce([_idle(source) for _, source in taken])
-    return _layout(held, is_idle, shape)
+    found = _layout(held, is_idle, shape)
+    if found is None or everywhere > max(found.values - everywhere, MAX_REPLICATED_REGISTERS):
+        return None
+    return found
 
 
 def _renamed(at: Table, source: RegisterLayout, elements: int) -> Table | None:

@@ -25,7 +25,11 @@ from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.operations.simplify import coalesce
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, line_layout
+from tileas_xdsl.layout.registers.blocked import (
+    ACCESS_BYTES,
+    MAX_REPLICATED_REGISTERS,
+    line_layout,
+)
 from tileas_xdsl.layout.registers.register_layout import VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import Table
 from tileas_xdsl.threads.index.rearrangement import (
@@ -93,6 +97,7 @@ def _with_parts_in_threads(
 
     One exchange then brings the tile there, instead of one for each part.  Halves of `4x2x64`:
     the 4x64 places of a half are dealt to threads, and each has both halves in registers.
+    Parts of fewer elements than there are threads are replicated, as long as these are few.
     """
     parts = list(_parts(a, group))
     if not parts or (found is not None and all(_is_held(found, *part) for part in parts)):
@@ -107,6 +112,8 @@ def _with_parts_in_threads(
         if part < extent:
             modes[axis] = coalesce(make_layout(modes[axis], Layout(extent // part, E(VALUE, step))))
             step *= extent // part
+    if step * dealt.threads > prod(group.shape) and step > MAX_REPLICATED_REGISTERS:
+        return found
     return RegisterLayout(make_layout(*modes), group.shape, dealt.threads)
 
 
