@@ -44,6 +44,7 @@ func.func @f(%p: !nv_tileaa.ptr<f16, 1>, %n: i32, %k: i32, %rows: tensor<4xi32>)
         ("%r = arith.divui %col, %c64 : i32", "i32", Run(0)),
         ("%r = arith.remui %col, %c64 : i32", "i32", Run(1, 8)),
         ("%r = arith.remsi %col, %c64 : i32", "i32", None),
+        ("%r = arith.remsi %first, %bound : i32", "i32", Run(0, 8)),
         ("%s = arith.addi %col, %n : i32\n%r = arith.extsi %s : i32 to i64", "i64", None),
         ("%s = arith.addi %col, %n : i32\n%r = arith.addi %s, %row : i32", "i32", Run(1, 1)),
     ],

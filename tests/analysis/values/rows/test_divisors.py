@@ -29,6 +29,17 @@ CASES = {
     "a known stride": ("%found = arith.muli %n8, %row : i32", 8),
     "a product of divisors": ("%found = arith.muli %n8, %c12 : i32", 32),
     "a sum takes the smaller": ("%found = arith.subi %n8, %c12 : i32", 4),
+    "a remainder has the divisor of both": ("%found = arith.remsi %n8, %c12 : i32", 4),
+    "either of two": (
+        "%w = arith.cmpi slt, %row, %c12 : i32\n%found = arith.select %w, %n8, %c12 : i32",
+        4,
+    ),
+    "the low zeros of a mask": ("%found = arith.andi %row, %c12 : i32", 4),
+    "an exact quotient": (
+        "%four = arith.constant 4 : i32\n%found = arith.floordivsi %n8, %four : i32",
+        2,
+    ),
+    "a quotient that is not": ("%found = arith.divsi %n8, %c12 : i32", 1),
     "an unknown shift": (
         "%o = tensor.splat %row : tensor<64xi32>\n%found = arith.addi %o, %column : tensor<64xi32>",
         1,

@@ -202,6 +202,12 @@ def _remainder(runs: ColumnRuns, op: arith.RemUIOp) -> Run | None:
     return None
 
 
+def _signed_remainder(runs: ColumnRuns, op: arith.RemSIOp) -> Run | None:
+    """Numbers that are not columns: what is left has a sign, but the divisor of both."""
+    a, b = runs.of(op.lhs), runs.of(op.rhs)
+    return _both(a, b, 0) if a and b and a.step == b.step == 0 else None
+
+
 def _quotient(runs: ColumnRuns, op: Any) -> Run | None:
     """All of a run is in one multiple of a multiple of its length, rounded down."""
     a, b = runs.of(op.lhs), runs.of(op.rhs)
@@ -280,6 +286,7 @@ _TABLE: Any = {
     arith.DivUIOp: _quotient,
     arith.IndexCastOp: _cast,
     arith.MuliOp: _multiplied,
+    arith.RemSIOp: _signed_remainder,
     arith.RemUIOp: _remainder,
     arith.SelectOp: _selected,
     arith.SubiOp: _subtracted,

@@ -8,8 +8,8 @@ neighbours are adjacent:
     %s = addi %o, (splat (subi %tap, 3))                                by 1: shifted by each tap
     %p = addptr (splat (assume #div_by<16>, %base)), %o : ptr<f16>      rows begin at 16 bytes
 
-Rules of divisors: of a sum the smaller one, of a product the product; a coordinate along the row
-is 0 at its beginning; what is not known has the divisor 1.
+Rules of divisors: of a sum, a remainder and a choice the smaller one, of a product the product; a
+coordinate along the row is 0 at its beginning; what is not known has the divisor 1.
 """
 
 from __future__ import annotations
@@ -122,6 +122,23 @@ def _product(op: Operation, divisor: Divisor) -> int:
     return first * second
 
 
+def _choice(op: arith.SelectOp, divisor: Divisor) -> int:
+    return min(divisor(op.lhs), divisor(op.rhs))
+
+
+def _bits(op: arith.AndIOp, divisor: Divisor) -> int:
+    """Return the divisor of what has the low zeros of both."""
+    return max(divisor(op.lhs), divisor(op.rhs))
+
+
+def _quotient(op: Operation, divisor: Divisor) -> int:
+    """Return the divisor of an exact quotient by a power of two, however quotients are rounded."""
+    by = uniform_integer(op.operands[1])
+    if by is None or by <= 0 or by & (by - 1):
+        return 1
+    return max(divisor(op.operands[0]) // by, 1)
+
+
 def _assumed(op: AssumeOp, divisor: Divisor) -> int:
     stated = promised_divisor(op.result)
     return max(stated & -stated, divisor(op.source))
@@ -140,11 +157,20 @@ _TABLE: Any = {
     AddPtrOp: _address,
     AssumeOp: _assumed,
     arith.AddiOp: _sum,
+    arith.AndIOp: _bits,
     arith.ConstantOp: _constant,
+    arith.DivSIOp: _quotient,
+    arith.DivUIOp: _quotient,
     arith.ExtSIOp: _same,
     arith.ExtUIOp: _same,
+    arith.FloorDivSIOp: _quotient,
     arith.IndexCastOp: _same,
+    arith.MaxSIOp: _sum,
+    arith.MinSIOp: _sum,
     arith.MuliOp: _product,
+    arith.RemSIOp: _sum,
+    arith.RemUIOp: _sum,
+    arith.SelectOp: _choice,
     arith.SubiOp: _sum,
     arith.TruncIOp: _same,
     tensor.SplatOp: _same,
