@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xdsl.context import Context
@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.printing import module_text
+from tileas_xdsl.target.kernel_abi import is_about_clusters
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.runtime.emulation import Emulation
     from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.runtime.levels import LevelResult
-    from tileas_xdsl.target.kernel_abi import KernelAbi
+    from tileas_xdsl.target.kernel_abi import Form, Grid, KernelAbi
 
 ROW_BITS = 128
 """What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""
@@ -106,10 +107,12 @@ class CompiledKernel:
     """The passes that made tiles of it."""
     compile_general: Callable[[], CompiledKernel] | None = None
     """Compiles a kernel that assumes something of its arrays once more without that."""
-    compile_persistent: Callable[[], CompiledKernel] | None = None
-    """Compiles a kernel whose CTAs take tile after tile, for launches that gain by it."""
+    compile_again: Callable[..., CompiledKernel] | None = None
+    """Compiles the kernel once more as `compile_module`, in another form for launches that gain."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
+    _forms: dict[Form, CompiledKernel] = field(default_factory=dict["Form", "CompiledKernel"])
+    """Other forms, for launches that want them."""
     _texts: list[str] = field(default_factory=list[str])
     """The IR after the first passes, as far as somebody asked."""
 
@@ -274,21 +277,36 @@ class CompiledKernel:
     @cached_property
     def persistent(self) -> CompiledKernel:
         """The kernel once more, whose CTAs take one tile block after another."""
-        if self.compile_persistent is None:
+        return self._made_again(persistent="on")
+
+    @cached_property
+    def clustered(self) -> CompiledKernel:
+        """The kernel once more, whose neighbouring tile blocks share loads, if any can."""
+        return self._made_again(choose=is_about_clusters)
+
+    def _made_again(self, **options: Any) -> CompiledKernel:
+        if self.compile_again is None:
             return self
-        return replace(self.compile_persistent(), parameters=self.parameters)
+        return replace(self.compile_again(**options), parameters=self.parameters)
+
+    def _form(self, launcher: Launcher, args: Sequence[Any], grid: Grid) -> CompiledKernel:
+        """The form of the kernel that a launch wants, compiled once."""
+        from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
+
+        if self.interface is None or not self.interface.questions:
+            return self
+        flat = args if self.parameters is None else flat_values(self.parameters, args)
+        suits = partial(launcher.suits, args=flat, grid=grid)
+        wanted = self.interface.wanted(suits)
+        if wanted == self.interface.form:
+            return self
+        if wanted not in self._forms:
+            self._forms[wanted] = self._made_again(choose=suits)
+        return self._forms[wanted]
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""
         return self if self._takes(args) else self.general
-
-    def _gains_by_persistence(self, args: Sequence[Any]) -> bool:
-        from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-
-        if self.interface is None or self.interface.short_loop is None:
-            return False
-        flat = args if self.parameters is None else flat_values(self.parameters, args)
-        return self.interface.gains_by_persistence(flat)
 
     def _takes(self, args: Sequence[Any]) -> bool:
         return all(
@@ -333,24 +351,26 @@ class CompiledKernel:
     ) -> None:
         """Launch on a GPU: arrays of torch, cupy and others there, or numpy's, which are copied.
 
-        Grids of short tile blocks, of which not all run at once, are launched by `persistent`.
+        The form of the kernel is the one that a launch gains by (`KernelAbi.questions`).
         Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
+        from tileas_xdsl.interpreters.tile.launch import grid_of
+
         expect("device", device, int, "the number of a GPU")
         if (other := self._taking(args)) is not self:
             other.launch(*args, grid=grid, stream=stream, device=device)
             return
+        form = self._form(self._launcher(device), args, grid_of(grid))
+        form._launcher(device).launch(args, grid, stream)
+
+    def _launcher(self, device: int) -> Launcher:
         if device not in self._launchers:
             from tileas_xdsl.runtime.gpu.device import gpu
             from tileas_xdsl.runtime.kernel_launcher import Launcher
 
             self._launchers[device] = Launcher(self, gpu(device))
-        launcher = self._launchers[device]
-        if self._gains_by_persistence(args) and launcher.has_more_than_resident(grid):
-            self.persistent.launch(*args, grid=grid, stream=stream, device=device)
-            return
-        launcher.launch(args, grid, stream)
+        return self._launchers[device]
 
     def _flat_names(self, args: Sequence[Any]) -> Sequence[str]:
         """What the arguments of the function are called in the source."""

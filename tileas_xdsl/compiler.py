@@ -46,9 +46,16 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.pipelines import MAKE_PERSISTENT, PIPELINES, with_persistence
+from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, with_persistence
 from tileas_xdsl.target.arch import DEFAULT_TARGET
-from tileas_xdsl.target.kernel_abi import SHORT_LOOP, ChooseForm, KernelAbi, usual_form
+from tileas_xdsl.target.kernel_abi import (
+    SHARED_LOADS,
+    SHORT_LOOP,
+    ChooseForm,
+    KernelAbi,
+    chosen_axis,
+    usual_form,
+)
 
 ABOVE_TILES = (Level.TILE_IR, Level.TILEAA)
 """Levels that are lowered to tiles first, all kernels of a module at once."""
@@ -264,9 +271,9 @@ def compile_module(
                 abi = _abi(working)
             run(spec, working)
             ran.append(spec)
-            if spec == MAKE_PERSISTENT and _is_chosen(working, choose):
-                ran.extend(with_persistence([spec], "on"))
-                run(ran[-1], working)
+            if (chosen := _chosen(working, spec, choose)) is not None:
+                ran.append(chosen)
+                run(chosen, working)
         return working, _abi(working) if isinstance(function, EntryOp) else abi
 
     above, to_tiles = module, passes_to_tiles(module)
@@ -290,7 +297,7 @@ def compile_module(
         working, abi = run_all(specs)
     general = partial(_compile_general, source, ctx, arch)
     decides_itself = persistent is None and not passes
-    again = partial(compile_module, module, ctx, arch, kernel=kernel, persistent="on")
+    again = partial(compile_module, module, ctx, arch, kernel=kernel)
     is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
@@ -305,16 +312,26 @@ def compile_module(
         above=None if module is above else above,
         to_tiles=to_tiles,
         compile_general=general if is_by_tiles else None,
-        compile_persistent=again if decides_itself else None,
+        compile_again=again if decides_itself else None,
     )
 
 
-def _is_chosen(module: ModuleOp, choose: ChooseForm) -> bool:
-    """Whether launches want the persistent form of the kernel, which they have to decide."""
-    from tileas_xdsl.backend.ptx.abi import short_loop_of
+def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
+    """The pass once more, for the form of the kernel that launches want of what it has asked."""
+    from tileas_xdsl.backend.ptx.abi import shared_loads_of, short_loop_of
 
-    loops = [short_loop_of(op.attributes.get(SHORT_LOOP)) for op in kernels_in(module)]
-    return any(loop is not None and choose(loop) for loop in loops)
+    if spec not in ASKING:
+        return None
+    for op in kernels_in(module):
+        if spec == FORM_CLUSTERS:
+            shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
+            if (axis := chosen_axis(shared, choose)) is not None:
+                return ArgSpec(spec.name, {"mode": ("on",), "axis": (axis,)})
+        else:
+            loop = short_loop_of(op.attributes.get(SHORT_LOOP))
+            if loop is not None and choose(loop):
+                return ArgSpec(spec.name, {"mode": ("on",)})
+    return None
 
 
 def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:

@@ -58,6 +58,12 @@ _BULK = ArgSpec("lower-tma-load-store-to-async", {"prefer_tma": (True,)})
 MAKE_PERSISTENT = ArgSpec("tileas-make-persistent", {})
 """CTAs take tile after tile where that pays: launches pass the grid that the program counts."""
 
+FORM_CLUSTERS = ArgSpec("tileas-form-clusters", {})
+"""Neighbouring tile blocks load by multicast what they share, where a launch gains."""
+
+ASKING = (FORM_CLUSTERS, MAKE_PERSISTENT)
+"""Passes that write down what a launch decides: with `mode = on` they do it."""
+
 _TMA = ArgSpec("tileas-choose-tma", {})
 
 _LAID_OUT = (
@@ -139,7 +145,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (_TMA, MAKE_PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, *ASKING, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
@@ -159,7 +165,7 @@ _ALL = (
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
-            *(_TMA, MAKE_PERSISTENT, *_LAID_OUT),
+            *(_TMA, *ASKING, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),

@@ -66,6 +66,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-attach-target",
         "tileas-chunk-tiles",
         "tileas-dynamic-persistent",
+        "tileas-form-clusters",
         "tileas-make-persistent",
         "tileas-plan-cta",
         "tileas-remove-dead-args",

@@ -22,7 +22,7 @@ from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Passed, ShortLoop
+from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Passed, Question, ShortLoop
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import MAX_PRODUCT_CYCLES
 
 BATCHED = next(p for p in problems("batched_matmul") if "f16" in str(p))
@@ -88,9 +88,9 @@ def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
     most = MAX_PRODUCT_CYCLES // latencies("sm_90a").product(64, 64, 32, "f16")
     assert kernel.abi.short_loop == ShortLoop(most, ((Passed(3), 32),), 2)
     short, long = ([0, 0, 0, 32 * n] for n in (most, most + 1))
-    assert kernel.abi.gains_by_persistence(short)
-    assert not kernel.abi.gains_by_persistence(long)
-    assert not kernel.abi.gains_by_persistence([0, 0, 0, None])  # a number of each launch
+    assert kernel.abi.short_loop.may_suit(short)
+    assert not kernel.abi.short_loop.may_suit(long)
+    assert not kernel.abi.short_loop.may_suit([0, 0, 0, None])  # a number of each launch
     stored = Executable("sm_90a", kernel.abi, kernel.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == kernel.abi
 
@@ -98,11 +98,17 @@ def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
 def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
     """What the launch says decides behind the pass, and the form says which launches want it."""
     usual = BATCHED.compiled("sm_90a")
-    asked: list[ShortLoop] = []
+    asked: list[Question] = []
     module, ctx = usual.tile_ir, usual.ctx
     assert module is not None
-    made = compile_module(module, ctx, "sm_90a", choose=lambda loop: asked.append(loop) is None)
-    assert asked == [usual.abi.short_loop] == [made.abi.short_loop]
+
+    def choose(question: Question) -> bool:
+        asked.append(question)
+        return isinstance(question, ShortLoop)
+
+    made = compile_module(module, ctx, "sm_90a", choose=choose)
+    assert asked == [*usual.abi.shared_loads, usual.abi.short_loop]
+    assert made.abi.questions == usual.abi.questions
     assert made.abi.is_persistent
     assert made.ptx == usual.persistent.ptx
 

@@ -47,6 +47,7 @@ from tileas_xdsl.target.kernel_abi import (
     BoundTensorMap,
     Grid,
     KernelAbi,
+    Question,
 )
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
@@ -189,11 +190,9 @@ class Launcher:
         shape = self.abi.threads, self.abi.shared_bytes, self.abi.cluster
         return self.device.resident_ctas(self._function, *shape)
 
-    def has_more_than_resident(self, grid: int | Sequence[int]) -> bool:
-        """Whether a grid has more tile blocks than run at once, each in a CTA of its own."""
-        loop = self.abi.short_loop
-        resident = 0 if loop is None else loop.resident(self.device.multiprocessors)
-        return prod(grid_of(grid)) > resident
+    def suits(self, question: Question, *, args: Sequence[Any], grid: Grid) -> bool:
+        """Whether a launch gains by the form of a kernel that a question is about."""
+        return question.suits(args, grid, self.device.multiprocessors)
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).

@@ -7,7 +7,7 @@ launch needs nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias, cast
@@ -15,8 +15,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
@@ -39,6 +40,9 @@ TILE_BLOCKS = "tile blocks"
 
 SHORT_LOOP = "tileas.short_loop"
 """Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
+
+SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
+"""Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
 
 INTERPRETED_TILE_BLOCKS = 3
 """Tile blocks of each CTA of a persistent kernel where no GPU says how many CTAs run at once."""
@@ -147,12 +151,14 @@ class TensorMapRecipe:
 Grid: TypeAlias = tuple[int, int, int]
 
 
-def persistent_ctas(grid: Grid, ctas: int = 1, resident: int | None = None) -> Grid:
+def persistent_ctas(
+    grid: Grid, ctas: int = 1, resident: int | None = None, cluster: int = 1
+) -> Grid:
     """The CTAs, all along x, that take the tile blocks of a grid, `ctas` of them each.
 
     They are the `resident` ones, or one tile block's for each.  Where it is not known how many run
-    at once, each takes a few, so that interpreters loop.  Raises `TargetError` for tile blocks
-    that 32 bits do not number.
+    at once, each takes a few, so that interpreters loop.  They are whole clusters of so many CTAs.
+    Raises `TargetError` for tile blocks that 32 bits do not number.
     """
     count = prod(grid)
     if count > MAX_TILE_BLOCKS // ctas:
@@ -161,7 +167,7 @@ def persistent_ctas(grid: Grid, ctas: int = 1, resident: int | None = None) -> G
             f"persistent kernel take up to {MAX_TILE_BLOCKS // ctas}: compile with persistent = off"
         )
     at_once = ceil_div(count, INTERPRETED_TILE_BLOCKS) if resident is None else resident // ctas
-    return min(count, max(at_once, 1)) * ctas, 1, 1
+    return align_up(min(count, max(at_once, 1)) * ctas, max(cluster, ctas)), 1, 1
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,11 @@ class ShortLoop:
     ctas: int = 1
     """CTAs that take a tile block together."""
 
-    def is_of_launch(self, args: Sequence[Any]) -> bool:
+    def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
+        """Whether a launch is one, and has more tile blocks than run at once."""
+        return prod(grid) > self.resident(multiprocessors) and self.may_suit(args)
+
+    def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments is one, as far as its numbers are known."""
         numbers = [n if isinstance(n, int) else args[n.argument] for n, _ in self.quotients]
         if not all(isinstance(n, int | np.integer) for n in numbers):
@@ -187,19 +197,40 @@ class ShortLoop:
         quotients = zip(numbers, self.quotients, strict=True)
         return prod(ceil_div(int(n), by) for n, (_, by) in quotients) <= self.most
 
+    def always_unsuited(self, multiprocessors: int) -> int:
+        """The tile blocks of a grid up to which no launch is one."""
+        return self.resident(multiprocessors)
+
     def resident(self, multiprocessors: int) -> int:
         """The tile blocks that run at once where each CTA takes one: more make others wait."""
         return self.together * multiprocessors // self.ctas
 
 
-ChooseForm: TypeAlias = Callable[[ShortLoop], bool]
-"""Whether the launches that code is for run the persistent form of a kernel."""
+Question: TypeAlias = ShortLoop | SharedLoads
+"""What a launch decides: whether CTAs take many tile blocks, and whether they are clusters."""
+
+ChooseForm: TypeAlias = Callable[[Question], bool]
+"""Whether the launches that code is for run the form of a kernel that a question is about."""
 
 
-def usual_form(loop: ShortLoop) -> bool:
-    """Choose the form whose CTAs take one tile block each."""
-    del loop
+def usual_form(question: Question) -> bool:
+    """Choose the form whose CTAs take one tile block each, and load by themselves."""
+    del question
     return False
+
+
+Form: TypeAlias = tuple[bool, int | None]
+"""Whether CTAs take many tile blocks, and the axis along which tile blocks are clusters."""
+
+
+def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | None:
+    """Return the axis of the first question that launches agree to."""
+    return next((question.axis for question in questions if choose(question)), None)
+
+
+def is_about_clusters(question: Question) -> bool:
+    """Choose the form whose neighbouring tile blocks are clusters."""
+    return isinstance(question, SharedLoads)
 
 
 @dataclass(frozen=True)
@@ -232,14 +263,25 @@ class KernelAbi:
     """Whether a CTA takes tile blocks as far apart as there are CTAs."""
     short_loop: ShortLoop | None = None
     """The launches for which a persistent kernel is faster; None where there are none."""
+    shared_loads: tuple[SharedLoads, ...] = ()
+    """The launches for which clusters along an axis are faster, the best first."""
+    cluster_axis: int | None = None
+    """The axis along which tile blocks beside each other are a cluster; None for no such form."""
 
-    def gains_by_persistence(self, args: Sequence[Any]) -> bool:
-        """Whether large grids with these arguments should run the persistent form of the kernel."""
-        return self.short_loop is not None and self.short_loop.is_of_launch(args)
+    @property
+    def questions(self) -> Sequence[Question]:
+        """What launches decide."""
+        return [*(() if self.short_loop is None else (self.short_loop,)), *self.shared_loads]
 
-    def is_chosen(self, choose: ChooseForm) -> bool:
-        """Whether this is the form of the kernel that launches want, or there is no other one."""
-        return self.short_loop is None or self.is_persistent == choose(self.short_loop)
+    @property
+    def form(self) -> Form:
+        """Which form of the kernel this is, of those that launches decide between."""
+        return self.short_loop is not None and self.is_persistent, self.cluster_axis
+
+    def wanted(self, choose: ChooseForm) -> Form:
+        """The form of the kernel that launches want."""
+        is_persistent = self.short_loop is not None and choose(self.short_loop)
+        return is_persistent, chosen_axis(self.shared_loads, choose)
 
     def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
@@ -247,7 +289,7 @@ class KernelAbi:
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         if self.is_persistent:
-            return persistent_ctas(grid, self.tile_block_ctas, resident)
+            return persistent_ctas(grid, self.tile_block_ctas, resident, self.cluster[0])
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 

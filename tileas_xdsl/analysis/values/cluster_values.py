@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from xdsl.dialects import arith, func, gpu, memref, scf
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+
+CLUSTER_OF_TILE_BLOCKS = "nv_tileas.cluster_of_tile_blocks"
+"""Attribute of a kernel: tile blocks along x, y, z that may be a cluster, each of one CTA."""
+
+
+def axis_of_clusters(kernel: func.FuncOp) -> int | None:
+    """Return the axis along which tile blocks may be clusters; None if they are not."""
+    found = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
+    extents = found.get_values() if isinstance(found, DenseArrayBase) else ()
+    return next((axis for axis, extent in enumerate(extents) if extent > 1), None)
+
+
+Extents: TypeAlias = tuple[int, int, int]
+"""CTAs of a cluster along x, y and z."""
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -20,7 +36,7 @@ _COMPUTED = ("arith.", "nv_tileaa.assume")
 """What computes a result of its operands alone, by the begin of the name."""
 
 
-def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
+def is_same_in_cluster(value: SSAValue, extents: Extents) -> bool:
     """Return whether a scalar is uniform across a cluster of these extents (x, y, z).
 
     Proven only for arguments of the kernel, their sizes, CTA ids along axes of extent 1, CTA ids
@@ -41,7 +57,7 @@ def is_same_in_cluster(value: SSAValue, extents: tuple[int, int, int]) -> bool:
     return all(is_same_in_cluster(operand, extents) for operand in op.operands)
 
 
-def _is_same_argument(value: BlockArgument, extents: tuple[int, int, int]) -> bool:
+def _is_same_argument(value: BlockArgument, extents: Extents) -> bool:
     parent = value.owner.parent_op()
     if isinstance(parent, func.FuncOp):
         return value.owner.prev_block is None
@@ -50,11 +66,11 @@ def _is_same_argument(value: BlockArgument, extents: tuple[int, int, int]) -> bo
     )
 
 
-def _has_same_trip_count(op: scf.ForOp, extents: tuple[int, int, int]) -> bool:
+def _has_same_trip_count(op: scf.ForOp, extents: Extents) -> bool:
     return all(is_same_in_cluster(value, extents) for value in (op.lb, op.ub, op.step))
 
 
-def _is_of_cluster(op: arith.DivUIOp, extents: tuple[int, int, int]) -> bool:
+def _is_of_cluster(op: arith.DivUIOp, extents: Extents) -> bool:
     """Whether an id is divided by a multiple of the blocks of a cluster along its axis."""
     dividend, divisor = op.lhs.owner, op.rhs.owner
     if not isinstance(dividend, gpu.BlockIdOp) or not isinstance(divisor, arith.ConstantOp):
@@ -64,7 +80,7 @@ def _is_of_cluster(op: arith.DivUIOp, extents: tuple[int, int, int]) -> bool:
     return isa(number, IntegerAttr) and number.value.data % extent == 0
 
 
-def runs_uniformly(op: Operation, extents: tuple[int, int, int]) -> bool:
+def runs_uniformly(op: Operation, extents: Extents) -> bool:
     """Return whether control flow around an operation is uniform across the CTAs of a cluster."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, func.FuncOp):

@@ -18,13 +18,16 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.target.kernel_abi import (
+    CLUSTERED,
     PERSISTENT,
+    SHARED_LOADS,
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
     KernelAbi,
     Passed,
     ShortLoop,
 )
+from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
@@ -62,7 +65,26 @@ def _abi(
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
         PERSISTENT in found,
         short_loop_of(found.get(SHORT_LOOP)),
+        shared_loads_of(found.get(SHARED_LOADS)),
+        _number(found[CLUSTERED]) if CLUSTERED in found else None,
     )
+
+
+def shared_loads_of(attribute: Attribute | None) -> tuple[SharedLoads, ...]:
+    """Read `[{axis = 0, count = 2, steps = ["block x"], equal = [0], loads = [...], ...}]`."""
+    return () if attribute is None else tuple(map(_shared_loads, _entries(attribute)))
+
+
+def _shared_loads(found: Mapping[str, Attribute]) -> SharedLoads:
+    axis, count, rate, cycles = (
+        _number(found[name]) for name in ("axis", "count", "rate", "cycles")
+    )
+    loads = tuple(
+        LoopLoad(_number(load["bytes"]), _number(load["pitch"]), bool(_number(load["is_shared"])))
+        for load in _entries(found["loads"])
+    )
+    steps, equal = tuple(_texts(found["steps"])), tuple(_numbers(found["equal"]))
+    return SharedLoads(axis, count, steps, equal, loads, rate, cycles)
 
 
 def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:

@@ -41,7 +41,7 @@ class KernelSpec:
     def ctas(self, grid: Grid) -> Grid:
         """Return the CTAs of a launch with a grid of tile blocks."""
         if self.persistent:
-            return persistent_ctas(grid, self.tile_block_ctas)
+            return persistent_ctas(grid, self.tile_block_ctas, cluster=self.num_ctas)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.explanation.facts import Reason
+from tileas_xdsl.transforms.kernels.tileas_form_clusters import NOT_CLUSTERED, TileasFormClusters
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     NOT_PERSISTENT,
     TileasMakePersistent,
@@ -39,6 +40,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
     NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
     NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
+    NOT_CLUSTERED: ("clusters", TileasFormClusters.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),
     NOT_PAIRED: ("products of two CTAs", TileasPlanCta.name),
 }

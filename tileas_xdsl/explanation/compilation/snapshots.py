@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 PLANNED = "tileas-choose-tma"
 """Loads know how they are done, loops are those of the program: what schedules are made from."""
 
+CLUSTERED = "tileas-form-clusters"
+"""The same, where loads that neighbouring tile blocks share are marked."""
+
 PIPELINED = "tileas-pipeline-loads"
 """Agents and pipelines are there, with what refused others."""
 
@@ -25,7 +28,7 @@ LAID_OUT = "tileas-defer-lane-sums"
 LAID_OUT_BUFFERS = "tl-layout-inference"
 """The same for programs over buffers."""
 
-_KEPT = (PLANNED, PIPELINED, UNLAID, LAID_OUT, LAID_OUT_BUFFERS)
+_KEPT = (PLANNED, CLUSTERED, PIPELINED, UNLAID, LAID_OUT, LAID_OUT_BUFFERS)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 from importlib import import_module
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
@@ -17,7 +18,8 @@ from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_i
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
+from tileas_xdsl.target.kernel_abi import ChooseForm, Form, usual_form
+from tileas_xdsl.target.launch_numbers import AXES
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel
@@ -75,23 +77,23 @@ def _cached(
 ) -> Executable:
     """Return the code for Tile IR, from the disk cache if it has it.
 
-    Either form of a kernel says which launches want the persistent one, so what is stored first
-    is asked; the key has the outcome, not the numbers that it depends on.
+    Each form of a kernel says which launches want it, so what is stored first is asked; the key
+    has the outcome, not the numbers that it depends on.
     """
     ptxas = find_tool("ptxas") if for_gpu else None
     store = disk_cache()
     if store is None or _is_extended():
         return _compile(kernel, content, target, for_gpu, choose)
     parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
-    keys = {is_chosen: entry_key(*parts, str(is_chosen)) for is_chosen in (False, True)}
+    forms = product((False, True), (None, *range(len(AXES))))
+    keys: dict[Form, str] = {form: entry_key(*parts, str(form)) for form in forms}
     for key in keys.values():
         found = _stored(store, key)
-        if found is not None and found.abi.is_chosen(choose):
+        if found is not None and found.abi.form == found.abi.wanted(choose):
             return found
     found = _compile(kernel, content, target, for_gpu, choose)
     if not _is_extended():
-        is_chosen = found.abi.is_persistent and found.abi.short_loop is not None
-        store.put(keys[is_chosen], found.to_bytes())
+        store.put(keys[found.abi.form], found.to_bytes())
     return found
 
 

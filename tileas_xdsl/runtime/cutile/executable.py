@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
+from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
 
 _PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.(\w+)\s+[\w$]+(?:\[(\d+)\])?")
@@ -72,6 +73,8 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["tile_block_ctas"],
         found["is_persistent"],
         _short_loop(found["short_loop"]),
+        tuple(map(_shared_loads, found["shared_loads"])),
+        found["cluster_axis"],
     )
 
 
@@ -97,6 +100,13 @@ def _short_loop(found: Mapping[str, Any] | None) -> ShortLoop | None:
     numbers, divisors = zip(*found["quotients"], strict=True)
     quotients = tuple(zip(_counts(numbers), divisors, strict=True))
     return ShortLoop(found["most"], quotients, found["together"], found["ctas"])
+
+
+def _shared_loads(found: Mapping[str, Any]) -> SharedLoads:
+    steps, equal = tuple(found["steps"]), tuple(found["equal"])
+    loads = tuple(LoopLoad(**load) for load in found["loads"])
+    rates = found["rate"], found["cycles"]
+    return SharedLoads(found["axis"], found["count"], steps, equal, loads, *rates)
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

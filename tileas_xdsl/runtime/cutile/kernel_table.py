@@ -147,7 +147,7 @@ class KernelTable:
         """Return the code for these parameters, in the form that launches want, compiled once."""
         with self.lock:
             forms = self.executables.setdefault((parameters, capability), [])
-            found = next((one for one in forms if one.abi.is_chosen(choose)), None)
+            found = next((one for one in forms if one.abi.form == one.abi.wanted(choose)), None)
             if found is None:
                 is_first = not forms
                 found = self._compile(parameters, capability, choose, is_first=is_first)

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blocks
+from tileas_xdsl.analysis.memory.load_traffic import path_bytes
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
@@ -87,8 +88,9 @@ def busy_cycles(
 
 def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
     """One thread issues a copy; all replicas share what it loads, and two CTAs of MMAs B."""
-    tiles = [op.results[0] for op in node.operations]
-    size = sum(tile_bytes(v.type) // (PAIR if is_divided_b(v) else 1) for v in tiles)
+    size = sum(
+        path_bytes(op) // (PAIR if is_divided_b(op.results[0]) else 1) for op in node.operations
+    )
     latency = latencies.tma(size) + latencies.wake
     return UnitDemand({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
 

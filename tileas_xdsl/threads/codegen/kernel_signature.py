@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import PtrToIntOp
@@ -46,7 +47,14 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, recipe_from
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
-from tileas_xdsl.target.kernel_abi import PERSISTENT, SHORT_LOOP, TILE_BLOCK_CTAS, TILE_BLOCKS
+from tileas_xdsl.target.kernel_abi import (
+    CLUSTERED,
+    PERSISTENT,
+    SHARED_LOADS,
+    SHORT_LOOP,
+    TILE_BLOCK_CTAS,
+    TILE_BLOCKS,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -214,8 +222,11 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    if (short := plan.kernel.attributes.get(SHORT_LOOP)) is not None:
-        found[SHORT_LOOP] = short
+    for name in (SHORT_LOOP, SHARED_LOADS):
+        if (question := plan.kernel.attributes.get(name)) is not None:
+            found[name] = question
+    if (axis := axis_of_clusters(plan.kernel)) is not None:
+        found[CLUSTERED] = IntegerAttr(axis, 32)
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

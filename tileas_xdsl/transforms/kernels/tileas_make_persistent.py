@@ -38,6 +38,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -46,17 +47,16 @@ from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_fre
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant
 
@@ -135,7 +135,7 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
     """Return the persistent kernel, or why the one that there is stays."""
     kernel, iterations = found.function, _iterations(found)
-    most = MAX_PRODUCT_CYCLES // _product_cycles(found, latencies(target.name))
+    most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
     why = what_forbids(kernel)
     if why is None and not is_forced:
         why = _why_it_does_not_pay(found, iterations, most)
@@ -188,6 +188,8 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
     spec = spec_of(kernel)
     if prod((spec.num_ctas, *spec.cluster_dim)) > 1:
         return "tile blocks are of a cluster, and may exchange data"
+    if axis_of_clusters(kernel) not in ((None, 0) if equally_long else (None,)):
+        return "tile blocks beside each other are a cluster, and do not follow each other"
     if any(_other_uses(op, spec.tile_block_ctas) for op in _ids_along_x(kernel)):
         return "CTAs of a tile block compute with the numbers of CTAs"
     if exchanges_data(kernel):
@@ -234,18 +236,6 @@ def _has_chained_products(loop: scf.ForOp) -> bool:
         if dots or any(value in computed for one in inner for value in one.operands):
             computed.update(op.results)
     return False
-
-
-def _product_cycles(found: LoadLoop, times: Latencies) -> int:
-    """Return how long an iteration keeps the tensor core busy, at least a cycle."""
-    cycles = 0
-    for op in found.loop.walk():
-        atom = op.atom.data if isinstance(op, DotOp) and op.atom is not None else None
-        if isinstance(op, DotOp) and isinstance(atom, MmaAtom):
-            *batch, m, k = shape_of(op.a.type) or (1, 1)
-            n = (shape_of(op.b.type) or (1,))[-1]
-            cycles += times.product(prod(batch) * m, n, k, atom.a)
-    return max(cycles, 1)
 
 
 def _known(iterations: Quotients) -> int:

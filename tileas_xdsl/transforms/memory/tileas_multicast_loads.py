@@ -13,15 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, ModuleOp, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    i32,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
+from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
+from tileas_xdsl.analysis.values.cluster_values import (
+    CLUSTER_OF_TILE_BLOCKS,
+    Extents,
+    is_same_in_cluster,
+    runs_uniformly,
+)
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
@@ -77,9 +92,19 @@ class TileasMulticastLoads(ModulePass):
         for kernel in op.ops:
             if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
                 facts = KernelFacts(kernel)
-                if facts.spec.tile_block_ctas > 1 and facts.cluster == (1, 1, 1):
-                    _share_loads(kernel, facts)
+                extents = _possible_cluster(kernel, facts)
+                if prod(extents) > 1 and facts.cluster == (1, 1, 1):
+                    _share_loads(kernel, facts, extents)
                     keep_possible_pairs(kernel, module_target(op))
+
+
+def _possible_cluster(kernel: func.FuncOp, facts: KernelFacts) -> Extents:
+    """Return the CTAs along x, y, z that may share loads."""
+    extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
+    if not isinstance(extents, DenseArrayBase):
+        return facts.spec.tile_block_ctas, 1, 1
+    x, y, z = (int(n) for n in extents.get_values())
+    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -99,8 +124,8 @@ class _Shared:
         return self.part.get_shape()[self.axis]
 
 
-def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
-    count = facts.spec.tile_block_ctas
+def _share_loads(kernel: func.FuncOp, facts: KernelFacts, extents: Extents) -> None:
+    count = prod(extents)
     loads = [
         op
         for op in operations_in(kernel)
@@ -108,14 +133,15 @@ def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
     ]
     shared: list[_Shared] = []
     for load in loads:
-        found = _shared(load, count)
+        found = _shared(load, extents)
         if isinstance(found, str):
             load.attributes[NOT_SHARED] = StringAttr(found)
         else:
             shared.append(found)
     if not shared:
         return
-    part, index = part_of_cta(kernel, count), _next_index(kernel)
+    axis = next(axis for axis, extent in enumerate(extents) if extent > 1)
+    part, index = part_of_cta(kernel, count, axis), _next_index(kernel)
     made: dict[MakeTiledTmaDescOp, MakeTiledTmaDescOp] = {}
     for one in shared:
         if one.descriptor not in made:
@@ -124,7 +150,12 @@ def _share_loads(kernel: func.FuncOp, facts: KernelFacts) -> None:
     for descriptor in made:
         if not any(descriptor.result.uses):
             Rewriter.erase_op(descriptor)
-    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(replace(facts.spec, num_ctas=count))
+    spec = (
+        replace(facts.spec, num_ctas=count)
+        if axis == 0
+        else replace(facts.spec, cluster_dim=extents)
+    )
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
 
 def _next_index(kernel: func.FuncOp) -> int:
@@ -133,19 +164,19 @@ def _next_index(kernel: func.FuncOp) -> int:
     return max((index + 1 for index in indices if index is not None), default=0)
 
 
-def _shared(load: AsyncTiledTmaLoadOp, count: int) -> _Shared | str:
+def _shared(load: AsyncTiledTmaLoadOp, extents: Extents) -> _Shared | str:
     """How CTAs share a load; or why each does it for itself."""
     stage, descriptor = enclosing(load, StageOp), load.desc.owner
-    extents = (count, 1, 1)
     if stage is None or not isinstance(descriptor, MakeTiledTmaDescOp):
         return "it fills no stage of a pipeline"
     if any(isinstance(op, CopyOp) for op in operations_in(stage)):
         return "threads fill a part of its stage"
-    if not all(is_same_in_cluster(number, extents) for number in (*load.coords, *load.offsets)):
-        return "CTAs load other tiles each"
-    if not runs_uniformly(load, extents):
-        return "CTAs may not load equally often"
-    return _in_parts(load, descriptor, count)
+    if SAME_IN_CLUSTER not in load.attributes:
+        if not all(is_same_in_cluster(one, extents) for one in (*load.coords, *load.offsets)):
+            return "CTAs load other tiles each"
+        if not runs_uniformly(load, extents):
+            return "CTAs may not load equally often"
+    return _in_parts(load, descriptor, prod(extents))
 
 
 def _in_parts(

@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
@@ -141,6 +142,8 @@ class Transfer:
                 tma_index=index,
                 internal_type=self.binding.description.internal_type,
             )
+            if (count := self.request.op.attributes.get(SAME_IN_CLUSTER)) is not None:
+                made.attributes[SAME_IN_CLUSTER] = count
         made.result.name_hint = _named(self.request.value, "loading")
         return self._insert(made)
 

@@ -20,10 +20,14 @@ from math import inf, prod
 from statistics import fmean
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 from xdsl.ir import Block, Operation
 
+from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
+from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
 from tileas_xdsl.diagnostics.locations import Location, location_of
+from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.bounds.work_counts import LOOPS
@@ -202,6 +206,7 @@ def predicted(
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
     blocks = prod(grid)
+    _note_traffic(function, spec.tile_block_ctas, numbers[0])
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
@@ -249,6 +254,21 @@ def rounds_together(pipelined: ModuleOp) -> Mapping[Location | None, int]:
             place = location_of(loop)
             found[place] = max(rounds.value.data, found.get(place, 1))
     return found
+
+
+def _note_traffic(function: func.FuncOp, ctas: int, numbers: ScalarValues) -> None:
+    """Note at loads by TMA which the CTAs of a tile block share, and how far rows are apart."""
+    extents = (ctas, 1, 1)
+    for op in function.walk():
+        if not isinstance(op, TiledLoadOp) or not isinstance(op.atom.data, TmaAtom):
+            continue
+        stride = row_stride(op)
+        if known := stride if isinstance(stride, int) or stride is None else numbers.of(stride):
+            note_rows(op, known)
+        values = (*op.coords, *op.offsets)
+        is_same = all(is_same_in_cluster(value, extents) for value in values)
+        if ctas > 1 and is_same and runs_uniformly(op, extents):
+            op.attributes[SAME_IN_CLUSTER] = IntegerAttr(ctas, i32)
 
 
 def _cycles_of_waves(block: _Block, blocks: int, together: int, alone: int) -> float:

@@ -16,8 +16,10 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.compiler import compile_module, default_passes, registered_context
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
-from tileas_xdsl.explanation.compilation.snapshots import PIPELINED, PLANNED, Snapshots
+from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.kernel_abi import Question, is_about_clusters
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
 
@@ -41,16 +43,22 @@ def predict_module(
     names = [spec.name for spec in passes]
     if PLANNED not in names or PIPELINED not in names:
         return None
-    kept = Snapshots()
+    kept, count = Snapshots(), latencies(target).multiprocessors
+
+    def choose(question: Question) -> bool:
+        return is_about_clusters(question) and question.suits(arguments, grid, count)
+
     compile_module(
         alone,
         registered_context(),
         target,
         passes=passes[: names.index(PIPELINED) + 1],
+        choose=choose,
         after_pass=kept.keep,
     )
     reasons = reasons_in(kept.modules.values())
-    planned, pipelined = kept.modules[PLANNED], kept.modules[PIPELINED]
+    planned = kept.modules.get(CLUSTERED, kept.modules[PLANNED])
+    pipelined = kept.modules[PIPELINED]
     found = predicted(planned, get_target(target), reasons, arguments, grid, pipelined)
     described = f"{grid} {pipelined}"
     return replace(found, code=sha256(described.encode()).hexdigest())

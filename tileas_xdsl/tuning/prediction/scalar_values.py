@@ -6,7 +6,7 @@ arguments as they are; None where that needs memory or an operation that is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,22 +15,7 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-_BINARY: Mapping[str, Callable[[int, int], int]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.ceildivsi": lambda a, b: -(-a // b),
-    "arith.ceildivui": lambda a, b: -(-a // b),
-    "arith.floordivsi": lambda a, b: a // b,
-    "arith.divsi": lambda a, b: abs(a) // abs(b) * (1 if a * b >= 0 else -1),
-    "arith.divui": lambda a, b: a // b,
-    "arith.remsi": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
-    "arith.remui": lambda a, b: a % b,
-    "arith.minsi": min,
-    "arith.minui": min,
-    "arith.maxsi": max,
-    "arith.maxui": max,
-}
+from tileas_xdsl.target.launch_numbers import OPERATIONS
 
 _SAME = frozenset(
     ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "nv_tileaa.assume")
@@ -87,13 +72,15 @@ class ScalarValues:
             return self.grid[_DIMENSIONS[_dimension(op)]]
         if op.name in _SAME:
             return self.of(op.operands[0])
-        function = _BINARY.get(op.name)
+        function = OPERATIONS.get(op.name.removeprefix("arith."))
         numbers = [self.of(operand) for operand in op.operands] if function else []
         if function is None or None in numbers:
             return None
         left, right = (number or 0 for number in numbers)
         is_division = "div" in op.name or "rem" in op.name
-        return None if is_division and not right else function(left, right)
+        if is_division and not right:
+            return None
+        return int(function(np.asarray(left), np.asarray(right)))
 
 
 def sampled_blocks(grid: tuple[int, int, int]) -> Sequence[tuple[int, int, int]]:

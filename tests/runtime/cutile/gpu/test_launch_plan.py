@@ -214,7 +214,7 @@ def test_a_launch_compiles_the_form_that_it_runs(
     monkeypatch.setenv("TILEAS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_compile", counted)
     is_large = prod(grid) > 2 * gpu.multiprocessors
-    for extents in (grid, (4, *grid) if is_large else (1, 1)):
+    for extents in (grid, (4, *grid) if is_large else (2, 4)):
         kernel = ct.kernel(product._pyfunc)  # as a new process has it
         tileas.launch(0, extents, kernel, SHORT)
         tileas.launch(0, extents, kernel, SHORT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import prod
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
@@ -13,13 +12,13 @@ from tileas_xdsl.frontend.signature import ArrayParameter, ListParameter, Parame
 from tileas_xdsl.runtime.arguments.host_arrays import HOST_DEVICES
 from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.runtime.cutile.gpu.launch_plan import NO_LIMIT, LaunchPlan
+from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
-from tileas_xdsl.target.kernel_abi import ShortLoop
+from tileas_xdsl.target.kernel_abi import ChooseForm, Grid
 
 
 class GpuBackend:
@@ -66,24 +65,26 @@ class GpuBackend:
         number = next((device for device in devices if device is not None), 0)
         flat = flat_values(parameters, args)
         capability, device = capability_of(number), gpu_device(number)
-        tile_blocks = prod(checked_grid(grid))
 
-        def choose(loop: ShortLoop) -> bool:
-            has_more = tile_blocks > loop.resident(device.multiprocessors)
-            return has_more and loop.is_of_launch(flat)
+        def choose(grid: Grid) -> ChooseForm:
+            return lambda question: question.suits(flat, grid, device.multiprocessors)
 
-        executable = table.executable(parameters, capability, choose)
-        loop = executable.abi.short_loop
-        if loop is None or not loop.is_of_launch(flat):
+        executable = table.executable(parameters, capability, choose(checked_grid(grid)))
+        questions = [one for one in executable.abi.questions if one.may_suit(flat)]
+        if not questions:
             return LaunchPlan(executable, device, flat, programmatic=dependent)
-        resident = loop.resident(device.multiprocessors)
+        most = min(one.always_unsuited(device.multiprocessors) for one in questions)
+        plans: dict[int, LaunchPlan] = {}
 
-        def form(is_persistent: bool) -> LaunchPlan:
-            found = table.executable(parameters, capability, lambda _: is_persistent)
-            most = NO_LIMIT if is_persistent else resident
-            return LaunchPlan(found, device, flat, programmatic=dependent, most=most)
+        def form(grid: Grid) -> LaunchPlan:
+            found = table.executable(parameters, capability, choose(grid))
+            if id(found) not in plans:
+                plans[id(found)] = LaunchPlan(
+                    found, device, flat, programmatic=dependent, most=most
+                )
+            return plans[id(found)]
 
-        return ChosenPlan(resident, form)
+        return ChosenPlan(form)
 
 
 def _arrays(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[Any]:

@@ -1,45 +1,44 @@
-"""Launches of a kernel that has a persistent form, which some grids gain by.
+"""Launches of a kernel that has several forms, which some grids gain by.
 
-Where all tile blocks run at once there is nothing to gain.  A form is compiled when a launch asks
-for it, so the first launch compiles one.
+Where all tile blocks run at once, CTAs that take many gain nothing; and neighbours that share loads
+are clusters where their tile blocks can be.  A form is compiled when a launch asks for it, so the
+first launch compiles one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from math import prod
 from typing import Any
 
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
+from tileas_xdsl.runtime.cutile.grids import checked_grid
+from tileas_xdsl.target.kernel_abi import Grid
 
 
 class ChosenPlan:
-    """The usual form of a kernel, and the persistent one for grids of more than run at once."""
+    """The forms of a kernel for the grids that gain by them."""
 
-    def __init__(self, resident: int, form: Callable[[bool], LaunchPlan]) -> None:
-        """Choose between forms; `resident` tile blocks of the usual one run at once."""
-        self._resident, self._form = resident, form
-        self.has_launched = False
-        """Whether the usual form was launched here."""
+    def __init__(self, form: Callable[[Grid], LaunchPlan]) -> None:
+        """Choose the form of each grid once."""
+        self._form = form
+        self._plans: dict[Grid, LaunchPlan] = {}
+        self._last: LaunchPlan | None = None
+
+    @property
+    def has_launched(self) -> bool:
+        """Whether a launch was made here, which C can make again: its CTAs count no tile blocks."""
+        return self._last is not None and not self._last.is_persistent
 
     def native(self, make: Callable[..., Any]) -> Any:
-        """Return the launches that C can make: those of the usual form."""
-        return self._usual.native(make)
-
-    @cached_property
-    def _usual(self) -> LaunchPlan:
-        return self._form(False)
-
-    @cached_property
-    def _persistent(self) -> LaunchPlan:
-        return self._form(True)
+        """Return the launches that C can make, those like the last one."""
+        return None if self._last is None else self._last.native(make)
 
     def _plan(self, grid: tuple[int, ...]) -> LaunchPlan:
-        if prod(grid) > self._resident:
-            return self._persistent
-        self.has_launched = True
-        return self._usual
+        extents = checked_grid(grid)
+        if extents not in self._plans:
+            self._plans[extents] = self._form(extents)
+        self._last = self._plans[extents]
+        return self._last
 
     def start(
         self,

@@ -101,7 +101,7 @@ class LaunchPlan:
         programmatic: bool = False,
         most: int = NO_LIMIT,
     ) -> None:
-        """Prepare launches; those of grids of more than `most` tile blocks are not made in C."""
+        """Prepare launches; of grids of more than `most` tile blocks, C makes that of one."""
         self.has_launched = False
         """Whether a launch was made here, which C can make again."""
         self._most = most
@@ -125,6 +125,11 @@ class LaunchPlan:
         Raises `ValueError`, `OverflowError` and `LaunchError`, as cuTile does.
         """
 
+    @property
+    def is_persistent(self) -> bool:
+        """Whether CTAs count the tile blocks of a launch."""
+        return self._abi.is_persistent
+
     def native(self, make: Callable[..., Any]) -> Any:
         """Return a `Launch` of the C launcher that `make` makes, after a first launch in Python.
 
@@ -138,7 +143,8 @@ class LaunchPlan:
         block = self._block
         changing = tuple(block.numbers), tuple(block.maps)
         ctas = self._abi.tile_block_ctas
-        places = self._config.raw, self._function, enqueue, ctas, self._most
+        grid = tuple(block.tile_blocks)
+        places = self._config.raw, self._function, enqueue, ctas, self._most, grid
         return make(*places, block.content, *changing, self)
 
     def _starter(self) -> Start:

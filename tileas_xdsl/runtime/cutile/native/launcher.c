@@ -14,12 +14,13 @@
        launcher.add(args, dependent, launch)
            Keep a `Launch` for arguments like these, or None for "by Python".
 
-       Launch(config, function, enqueue, ctas, most, block, numbers, maps, owner)
+       Launch(config, function, enqueue, ctas, most, grid, block, numbers, maps, owner)
            config       bytes of a CUlaunchConfig, whose grid and stream each launch writes
            function     the CUfunction
            enqueue      the address of cuLaunchKernelEx
            ctas         CTAs of a tile block
-           most         tile blocks of the largest grid that is not left to Python
+           most         tile blocks up to which no grid is left to Python
+           grid         the one with more (x, y, z) that is not either
            block        bytes of the parameters, with those that never change
            numbers      (offset, index among the values, format of `struct`) of those that change
            maps         (offset, index of its array, {address: 128 bytes}) of tensor maps
@@ -131,6 +132,7 @@ typedef struct {
     Enqueue enqueue;
     unsigned int ctas;
     unsigned long long most;
+    uint32_t grid[3];
     char *block;
     size_t size;
     Py_ssize_t count;
@@ -186,11 +188,11 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     const char *config, *block;
     Py_ssize_t config_size, block_size;
     unsigned long long function, enqueue, most;
-    unsigned int ctas;
+    unsigned int ctas, x, y, z;
     PyObject *numbers, *maps, *owner;
-    if (!PyArg_ParseTuple(args, "y#KKIKy#O!O!O", &config, &config_size, &function, &enqueue, &ctas,
-                          &most, &block, &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps,
-                          &owner))
+    if (!PyArg_ParseTuple(args, "y#KKIK(III)y#O!O!O", &config, &config_size, &function, &enqueue,
+                          &ctas, &most, &x, &y, &z, &block, &block_size, &PyTuple_Type, &numbers,
+                          &PyTuple_Type, &maps, &owner))
         return NULL;
     if (config_size != sizeof(Config)) {
         PyErr_SetString(PyExc_ValueError, "the configuration is no CUlaunchConfig");
@@ -205,6 +207,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     self->enqueue = (Enqueue)(uintptr_t)enqueue;
     self->ctas = ctas;
     self->most = most;
+    self->grid[0] = x, self->grid[1] = y, self->grid[2] = z;
     self->size = (size_t)block_size;
     self->block = PyMem_Malloc(self->size + 1);
     self->fields = PyMem_Calloc((size_t)count + 1, sizeof(Field));
@@ -426,10 +429,11 @@ static int enqueue(Launch *launch, const uint32_t blocks[3], uint64_t stream)
     return launch->enqueue(config, launch->function, NULL, extra);
 }
 
-static int is_larger(const uint32_t blocks[3], unsigned long long most)
+static int is_for_python(const uint32_t blocks[3], const Launch *launch)
 {
     unsigned long long rows = (unsigned long long)blocks[0] * blocks[1]; /* of 24 bits each */
-    return rows > most || (blocks[2] && rows > most / blocks[2]);
+    int is_larger = rows > launch->most || (blocks[2] && rows > launch->most / blocks[2]);
+    return is_larger && memcmp(blocks, launch->grid, sizeof(launch->grid));
 }
 
 static PyObject *relaunch(Launcher *self, PyObject *const *args)
@@ -451,7 +455,7 @@ static PyObject *relaunch(Launcher *self, PyObject *const *args)
     Py_XDECREF(key);
     if (!launch && !PyErr_Occurred())
         Py_RETURN_NONE;
-    if (!launch || launch == Py_None || is_larger(blocks, ((Launch *)launch)->most))
+    if (!launch || launch == Py_None || is_for_python(blocks, (Launch *)launch))
         Py_RETURN_FALSE;
     Py_INCREF(launch); /* `add` may replace it if a tool in front of the driver runs Python */
     int failed = !fill((Launch *)launch, &found) || enqueue((Launch *)launch, blocks, stream);

@@ -1,0 +1,136 @@
+# pyright: basic
+"""Neighbouring tile blocks as clusters: right in orders of tile blocks, and chosen by launches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import cuda.tile as ct
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+from kernels.cutile.matmul import matmul
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
+from tileas_xdsl.target.kernel_abi import Question
+
+ZERO = ct.PaddingMode.ZERO
+
+
+@ct.kernel
+def in_groups(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """C = A B, tile blocks in groups of four rows of tiles, as programs order them for the L2."""
+    rows, columns = ct.cdiv(a.shape[0], tm), ct.cdiv(b.shape[1], tn)
+    first = ct.bid(0) // (4 * columns) * 4
+    together = min(rows - first, 4)
+    i, j = first + ct.bid(0) % together, ct.bid(0) % (4 * columns) // together
+    sums = ct.full((tm, tn), 0, dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x = ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO)
+        y = ct.load(b, index=(k, j), shape=(tk, tn), padding_mode=ZERO)
+        sums = ct.mma(x, y, sums)
+    ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A product of `m` x `n` x `k` in tiles of 64x64x64, with B's rows `pitch` elements apart."""
+
+    kernel: Any
+    m: int
+    n: int
+    k: int
+    pitch: int
+
+    @property
+    def grid(self) -> Sequence[int]:
+        tiles = -(-self.m // 64), -(-self.n // 64)
+        return (*tiles, 1) if self.kernel is matmul else (tiles[0] * tiles[1], 1, 1)
+
+    @cached_property
+    def arrays(self) -> Sequence[np.ndarray]:
+        rng = np.random.default_rng(self.m + self.n)
+        a = rng.standard_normal((self.m, self.k)).astype(np.float16)
+        b = rng.standard_normal((self.k, self.pitch)).astype(np.float16)[:, : self.n]
+        return a, b, np.zeros((self.m, self.n), np.float16)
+
+    @property
+    def arguments(self) -> Sequence[Any]:
+        return (*self.arrays, 64, 64, 64)
+
+    @property
+    def suits(self) -> bool:
+        kernel = compiled(self)
+        assert kernel.parameters is not None
+        flat = flat_values(kernel.parameters, self.arguments)
+        question = next(one for one in kernel.abi.shared_loads if one.axis == 0)
+        return question.suits(flat, self.grid, 132)
+
+
+@cache
+def compiled(launch: Launch, target: str = "sm_90a") -> CompiledKernel:
+    return tileas.compile(launch.kernel, *launch.arguments, target=target)
+
+
+@cache
+def clustered(launch: Launch, target: str, *, is_persistent: bool) -> CompiledKernel:
+    usual = compiled(launch, target)
+
+    def choose(question: Question) -> bool:
+        return is_persistent or question == usual.abi.shared_loads[0]
+
+    return usual._made_again(choose=choose)
+
+
+PLAIN, GROUPED = Launch(matmul, 256, 200, 128, 200), Launch(in_groups, 384, 200, 128, 200)
+
+
+@pytest.mark.parametrize("order", ["lazy", "eager", "random"])
+@pytest.mark.parametrize(
+    ("launch", "target", "is_persistent"),
+    [(PLAIN, "sm_90a", False), (GROUPED, "sm_90a", True), (GROUPED, "sm_100a", False)],
+    ids=["plain", "grouped persistent", "grouped sm_100a"],
+)
+def test_clusters_share_b(launch: Launch, target: str, is_persistent: bool, order: Any) -> None:
+    kernel = clustered(launch, target, is_persistent=is_persistent)
+    assert (kernel.abi.cluster, kernel.abi.cluster_axis) == ((2, 1, 1), 0)
+    assert kernel.abi.is_persistent is is_persistent
+    assert ".multicast::cluster" in kernel.ptx
+    found = kernel.emulate(*launch.arguments, grid=launch.grid, order=order, seed=1)
+    a, b, _ = (array.astype(np.float32) for array in launch.arrays)
+    np.testing.assert_allclose(found.arrays[2].astype(np.float32), a @ b, atol=0.05, rtol=0.01)
+    assert not found.findings
+
+
+@pytest.mark.parametrize(
+    ("launch", "suits"),
+    [
+        (PLAIN, True),
+        (Launch(matmul, 192, 200, 128, 200), False),  # three tile blocks along x
+        (GROUPED, True),  # groups of four and two rows of tiles
+        (Launch(in_groups, 320, 256, 128, 264), False),  # the last group has one row of tiles
+    ],
+)
+def test_a_launch_looks_at_its_tile_blocks(launch: Launch, suits: bool) -> None:
+    assert launch.suits is suits
+
+
+def test_a_launch_looks_at_rows() -> None:
+    """One kernel for any rows of whole 16 bytes; products of 128x256x64 take longer than loads."""
+    text = "f16[?, ?%8; ?%8, 1]@16"
+    signature = f"a: {text}, b: {text}, c: {text}, tm=128, tn=256, tk=64"
+    abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
+    question, other = abi.shared_loads
+
+    def gains(pitch: int) -> bool:
+        of_b = [None, 4096, pitch, pitch, 1]
+        return question.suits([None, 4096, 4096, 4096, 1, *of_b, *of_b], (32, 16, 1), 132)
+
+    assert (question.axis, other.axis) == (0, 1)
+    assert [pitch for pitch in (4096, 4104, 4112, 4120) if gains(pitch)] == [4104, 4120]
+    assert not question.may_suit([None] * 15)
+    stored = Executable("sm_90a", abi, "", b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == abi
