@@ -136,6 +136,24 @@ cuda_tile.module @kernels {
 
 // -----
 
+// A dimension of extent 1 has nothing to combine: it is dropped, from values and positions alike.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @drops
+  entry @drops() {
+    %a = constant <f32: 1.0> : tile<1x8xf32>
+    %p = constant <i32: 2> : tile<1x8xi32>
+    // CHECK: %r = nv_tileaa.view %a : tensor<1x8xf32> -> tensor<8xf32>
+    // CHECK-NEXT: %{{.*}} = nv_tileaa.view %p : tensor<1x8xi32> -> tensor<8xi32>
+    // CHECK-NOT: reduce
+    %r, %q = reduce %a, %p dim=0 identities=[0.0 : f32, 0 : i32] : tile<1x8xf32>, tile<1x8xi32> -> tile<8xf32>, tile<8xi32> (%before: tile<f32>, %next: tile<f32>, %i: tile<i32>, %j: tile<i32>) {
+      yield %next, %j : tile<f32>, tile<i32>
+    }
+    return
+  }
+}
+
+// -----
+
 // No address depends on the stride of a dimension of extent 1: it becomes 16 bytes, or 1 innermost.
 cuda_tile.module @k {
   // CHECK-LABEL: func.func @unit_extents

@@ -10,8 +10,9 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.structure.control import YieldOp
 from tileas_xdsl.dialects.cuda_tile.tiles import matmul, reductions
-from tileas_xdsl.dialects.nv_tileaa.base import element_of
+from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import reductions as aa
+from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa_shapes
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp as AAYieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
@@ -62,9 +63,16 @@ def _body(c: Converter, op: Any) -> Block:
 
 
 def reduce(c: Converter, op: reductions.ReduceOp) -> Sequence[SSAValue]:
-    """Tiles without a dimension."""
+    """Tiles without a dimension; one of extent 1 is dropped, for there is nothing to combine.
+
+    The maximum of all of a `1x2048` tile is asked for as two reductions, one for each dimension.
+    """
+    sources, axis = c.get_all(op.values), op.dim.value.data
+    if shape_of(sources[0].type)[axis] == 1:
+        pairs = zip(sources, op.results, strict=True)
+        return [c.insert(aa_shapes.ViewOp(source, c.type(made))).result for source, made in pairs]
     body, identities = _body(c, op), op.identities.data
-    made = aa.ReduceOp(c.get_all(op.values), op.dim.value.data, identities, body)
+    made = aa.ReduceOp(sources, axis, identities, body)
     return c.insert(made).results
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
@@ -79,10 +79,15 @@ def default_warps(kernel: EntryOp) -> int:
         or live > MAX_REGISTERS_OF_TILES * LANES * warps
     ):
         warps *= 2
-    reductions = sum(isinstance(op, ReduceOp) for op in kernel.regions[0].block.ops)
+    reductions = sum(map(_combines, kernel.regions[0].block.ops))
     while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * LANES * warps:
         warps //= 2
     return warps
+
+
+def _combines(op: Operation) -> bool:
+    """Whether an operation combines several elements; those of extent 1 are only renamed."""
+    return isinstance(op, ReduceOp) and shape_of(op.values[0].type)[op.dim.value.data] > 1
 
 
 def enough_warps(kernel: EntryOp, hint: int) -> int:
