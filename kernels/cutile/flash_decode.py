@@ -38,7 +38,8 @@ def flash_decode(
     """The heads that share keys and values, against `per_part` tiles of keys.
 
     `q` is `(batch, few, group, d)`, keys and values are `(batch, few, length, d)`.  Leaves f32
-    parts of the result, `(batch * few, parts, tm, d)`, and base-2 logarithms of their sums.
+    parts of the result, `(batch * few, parts, group, d)`, and base-2 logarithms of their sums; of
+    the `tm` rows of a tile those behind the group are not stored.
     """
     batch, head, part = ct.bid(0) // few, ct.bid(0) % few, ct.bid(1)
     mine = ct.load(q, (batch, head, 0, 0), (1, 1, tm, d), padding_mode=ZERO).reshape((tm, d))
@@ -114,25 +115,23 @@ class Decode:
         kind, few = ELEMENTS[self.element], self.heads // self.group
         q = kind.random(rng, (self.batch, few, self.group, self.d))
         k, v = (kind.random(rng, (self.batch, few, self.length, self.d)) for _ in range(2))
-        shape = (self.batch * few, self.parts, self.tm, self.d)
+        shape = (self.batch * few, self.parts, self.group, self.d)
         arrays = (q, k, v, F32.unset(rng, shape), F32.unset(rng, shape[:3]))
         scale = LOG2_E / math.sqrt(self.d)
         return (*arrays, few, scale, self.tm, self.tn, self.per_part, self.d)
 
     def reference(self, arguments: Sequence[Any]) -> Mapping[int, Reference]:
-        """The exact parts, and how far rounding may lead from them; padded rows attend evenly."""
+        """The exact parts, and how far rounding may lead from them."""
         q, k, v = (array.astype(np.float64) for array in arguments[:3])
         few = self.heads // self.group
-        rows = np.zeros((self.batch, few, self.tm, self.d))
-        rows[:, :, : self.group] = q
         scale = 1 / math.sqrt(self.d)
-        parts, errors = np.zeros((2, self.batch, few, self.parts, self.tm, self.d))
-        logs, wrong = np.zeros((2, self.batch, few, self.parts, self.tm))
+        parts, errors = np.zeros((2, self.batch, few, self.parts, self.group, self.d))
+        logs, wrong = np.zeros((2, self.batch, few, self.parts, self.group))
         for part in range(self.parts):
             here = slice(part * self.per_part * self.tn, (part + 1) * self.per_part * self.tn)
-            found = self._part(rows, k[:, :, here], v[:, :, here], scale)
+            found = self._part(q, k[:, :, here], v[:, :, here], scale)
             parts[:, :, part], errors[:, :, part], logs[:, :, part], wrong[:, :, part] = found
-        shape = (self.batch * few, self.parts, self.tm)
+        shape = (self.batch * few, self.parts, self.group)
         return {
             3: Reference(parts.reshape(*shape, self.d), errors.reshape(*shape, self.d)),
             4: Reference(logs.reshape(shape), wrong.reshape(shape)),
