@@ -1,8 +1,9 @@
-"""Measure how blocks follow one another on Hopper, and bulk loads that miss the L2 cache.
+"""Measure how blocks follow one another on Hopper, bulk loads that miss the L2 cache, and streams.
 
     python tests/hardware/measure_blocks.py
 
-Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `missing`.  Needs a
+Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `missing`,
+`load_variation`.  Needs a
 GPU of compute capability 9.0 and its driver, as `measure_latencies.py` does.
 """
 
@@ -119,6 +120,56 @@ FILLED:
 """Chunks that follow one another in global memory, into so many stages; some blocks have equal
 sources."""
 
+STREAM = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry measure(.param .u64 p_result, .param .u64 p_data, .param .u32 p_rounds,
+    .param .u32 p_1, .param .u32 p_2, .param .u32 p_3)
+{
+  .reg .u64 %result, %data, %a, %stride;
+  .reg .u32 %rounds, %x, %y;
+  .reg .b32 %v<16>, %sum;
+  .reg .pred %p;
+  ld.param.u64 %result, [p_result];
+  ld.param.u64 %data, [p_data];
+  ld.param.u32 %rounds, [p_rounds];
+  mov.u32 %x, %ctaid.x;
+  mov.u32 %y, %ntid.x;
+  mul.lo.u32 %x, %x, %y;
+  mov.u32 %y, %tid.x;
+  add.u32 %x, %x, %y;
+  shr.u32 %x, %x, 5;
+  mul.wide.u32 %a, %x, 2048;
+  add.u64 %data, %data, %a;
+  and.b32 %y, %y, 31;
+  mul.wide.u32 %a, %y, 16;
+  add.u64 %data, %data, %a;
+  mov.u32 %x, %nctaid.x;
+  mov.u32 %y, %ntid.x;
+  mul.lo.u32 %x, %x, %y;
+  shr.u32 %x, %x, 5;
+  mul.wide.u32 %stride, %x, 2048;
+  mov.b32 %sum, 0;
+NEXT:
+LOADS  add.u64 %data, %data, %stride;
+  sub.u32 %rounds, %rounds, 1;
+  setp.ne.u32 %p, %rounds, 0;
+  @%p bra NEXT;
+  setp.eq.b32 %p, %sum, 123456789;
+  @%p st.global.b32 [%result], %sum;
+  ret;
+}
+""".replace(
+    "LOADS",
+    "".join(
+        f"  ld.global.v4.b32 {{%v{4 * k}, %v{4 * k + 1}, %v{4 * k + 2}, %v{4 * k + 3}}}, "
+        f"[%data+{512 * k}];\n"
+        for k in range(4)
+    )
+    + "".join(f"  xor.b32 %sum, %sum, %v{k};\n" for k in range(16)),
+)
+"""Four loads of 512 bytes by each warp, which waits for them, then the next ones."""
+
 SHARED_BYTES = 225 << 10
 MANY = 1 << 17
 
@@ -136,9 +187,12 @@ class Blocks:
 
     def function(self, body: str) -> ctypes.c_void_p:
         """Load a kernel."""
+        return self.loaded(FRAME.format(body=body))
+
+    def loaded(self, text: str) -> ctypes.c_void_p:
+        """Load a kernel that is a whole text."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        text = FRAME.format(body=body).encode()
-        self.gpu.call("cuModuleLoadData", ctypes.byref(module), text)
+        self.gpu.call("cuModuleLoadData", ctypes.byref(module), text.encode())
         self.gpu.call("cuModuleGetFunction", ctypes.byref(function), module, b"measure")
         self.gpu.call("cuFuncSetAttribute", function, 8, SHARED_BYTES)
         return function
@@ -204,10 +258,22 @@ def misses(blocks: Blocks) -> None:
             print(f"{statistics.median(rates):8.1f} B a cycle  bulk loads of {what}, {where}")
 
 
+def streams(blocks: Blocks) -> None:
+    """Print the cycles, at 1.83 GHz, of four loads by each of some warps of all multiprocessors."""
+    function, count = blocks.loaded(STREAM), blocks.gpu.multiprocessors
+    for warps in (1, 2, 4, 8, 16, 32):
+        rounds, times = (256 << 20) // (count * warps * 2048), list[float]()
+        for _ in range(5):
+            blocks.gpu.flush()
+            times.append(blocks.launch(function, count, 32 * warps, 0, rounds))
+        cycles = 1830 * statistics.median(times) / rounds
+        print(f"{cycles:8.0f}  cycles of four loads by {warps} warps of each multiprocessor")
+
+
 def main() -> None:
     """Print the table of measurements."""
     blocks = Blocks()
-    for measure in (starts, gaps, misses):
+    for measure in (starts, gaps, misses, streams):
         measure(blocks)
 
 

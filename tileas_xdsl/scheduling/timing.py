@@ -303,7 +303,8 @@ def _awaited_products(found: LoopProblem) -> frozenset[int]:
     """Products of wgmma that warps wait for: those of a loop in which one is computed of another.
 
     ptxas only counts the latency of `wgmma.wait_group`, and moves what the schedule has in front of
-    it behind it, so that warps compute nothing while such a product runs.
+    it behind it, so that warps compute nothing while such a product runs.  A product that only the
+    next one accumulates on is waited for at the end of a round, when its stage is released.
     """
     if get_target(found.model.latencies.target).has_tensor_memory:
         return frozenset()
@@ -314,7 +315,12 @@ def _awaited_products(found: LoopProblem) -> frozenset[int]:
                 if edge.source.index in indices and edge.order is DependenceKind.VALUE:
                     indices.add(edge.target.index)
     chained = {(a, b) for a, indices in reached.items() for b in reached if a != b and b in indices}
-    return frozenset(index for pair in chained for index in pair)
+    read = {
+        edge.source.index
+        for edge in found.graph.edges
+        if edge.order is DependenceKind.VALUE and edge.target.kind is not MacroKind.DOT
+    }
+    return frozenset(index for pair in chained for index in pair if index in read)
 
 
 def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:

@@ -88,6 +88,9 @@ class Latencies:
     """Megabytes of the L2 cache that a launch may leave to be written to DRAM by the next one."""
     replaced: int
     """Percent of the bytes of a launch in whose place lines have to be written."""
+    load_variation: int
+    """Percent of the square of its mean that the variance is of the time which the loads of a warp
+    take of DRAM, where all multiprocessors load."""
     atomic_rate: int
     """Elements per cycle that one multiprocessor adds to global memory by `red`."""
     shared_latency: int
@@ -224,6 +227,7 @@ _HOPPER = Latencies(
     dram_turn=26,
     unwritten=35,
     replaced=45,
+    load_variation=200,
     atomic_rate=1,
     shared_latency=29,
     shared_rate=128,
@@ -263,6 +267,7 @@ SOURCES: Mapping[str, str] = {
     "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",
     "unwritten": H200 + "reads of 128, 512 MiB behind writes of 256 MiB take 7.9 us longer",
     "replaced": H200 + "reads of 32, 64 MiB behind writes of 256 MiB take 3.2, 5.7 us longer",
+    "load_variation": LATER + "4 loads by 1 to 32 warps: 792, 827, 900, 1165, 1956, 3830 cycles",
     "atomic_rate": H200 + "128x128 sums in f32 of each multiprocessor take 16,000 cycles",
     "grid_launch": H200 + "1, 132, 1056 blocks that do nothing: 2.85, 2.88, 3.39 us",
     "shared_latency": "arXiv 2402.13499; a chase of words takes 23",

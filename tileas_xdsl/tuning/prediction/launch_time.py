@@ -87,6 +87,8 @@ class _Block:
     """What a block demands of units, how long it waits beside that, and flops of its products."""
 
     costs: Latencies
+    busy: float
+    """The part of the multiprocessors that have blocks, which share the L2 cache's updates."""
     demands: dict[str, float] = field(default_factory=dict[str, float])
     """Cycles of each unit, in which no other block runs there."""
     latencies: float = 0
@@ -107,13 +109,14 @@ class _Block:
 
         Of a loop, so many rounds load together.
         """
-        moved = one.bytes_read / self.costs.load_rate + one.bytes_written / self.costs.store_rate
         work = serial_work(body, self.costs)
+        stored = max(one.bytes_written - work.atomic_bytes, 0)
+        moved = one.bytes_read / self.costs.load_rate + stored / self.costs.store_rate
         self.demand(MEMORY, times * moved)
         self.serial_bytes += times * one.bytes
         self.demand("tensor_core", times * one.product_flops / one.peak)
         self.demand("compute", times * max(work.units.values(), default=0))
-        self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate)
+        self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate * self.busy)
         self.meets |= bool(one.product_flops) or work.meets
         self.latencies += times * (work.waits + work.load_waits / rounds)
         self.flops += times * one.product_flops
@@ -162,10 +165,11 @@ class _Program:
     waves: int
     rounds: Mapping[Location | None, int]
     """Of loops that load several rounds together, by location."""
+    busy: float
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
-        found = _Block(self.costs, {"launch": self.costs.block_launch})
+        found = _Block(self.costs, self.busy, {"launch": self.costs.block_launch})
         found.latencies += self.costs.launch - self.costs.block_launch
         for loop, facts in self.loops:
             iterations, rounds = (
@@ -215,7 +219,8 @@ def predicted(
         blocks_together(function, target, pipelined),
     )
     waves = ceil_div(blocks, costs.multiprocessors * together)
-    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves, rounds)
+    busy = min(blocks / costs.multiprocessors, 1.0)
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves, rounds, busy)
 
     def demands(numbers: Sequence[ScalarValues]) -> _Block:
         found = program.block(numbers)
@@ -228,7 +233,8 @@ def predicted(
     block = demands(numbers)
     each = ceil_div(blocks, costs.multiprocessors)
     alone = 1 if block.meets else spec.num_warps
-    cycles = _cycles_of_waves(block, each, together, alone)
+    variations = {MEMORY: costs.load_variation / 100 * alone / spec.num_warps}
+    cycles = _cycles_of_waves(block, each, together, alone, variations)
     cycles *= slowdown(grid, work, costs.multiprocessors * together)
     bound = block.bound
     moving = traffic.seconds(costs) * costs.clock * 1e6
@@ -271,15 +277,18 @@ def _note_traffic(function: func.FuncOp, ctas: int, numbers: ScalarValues) -> No
             op.attributes[SAME_IN_CLUSTER] = IntegerAttr(ctas, i32)
 
 
-def _cycles_of_waves(block: _Block, blocks: int, together: int, alone: int) -> float:
+def _cycles_of_waves(
+    block: _Block, blocks: int, together: int, alone: int, variations: Mapping[str, float]
+) -> float:
     """Cycles of the blocks of one multiprocessor, so many of them at a time; few are not a wave.
 
-    `alone` parts of each block, its warps, run on their own.
+    `alone` parts of each block, its warps, run on their own.  `variations` are those of times at
+    units: where warps wait for each other, that of their sum.
     """
     full, rest = divmod(blocks, together)
     demands = {unit: cycles / alone for unit, cycles in block.demands.items()}
     return sum(
-        count * cycles_of_blocks(demands, block.latencies, resident * alone)
+        count * cycles_of_blocks(demands, block.latencies, resident * alone, variations)
         for count, resident in ((full, together), (1, rest))
         if resident
     )

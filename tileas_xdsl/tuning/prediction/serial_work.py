@@ -17,7 +17,8 @@ from xdsl.ir import Block
 
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.explanation.bounds.work_counts import own_operations
 from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroKind,
@@ -49,6 +50,7 @@ class SerialWork:
     """Whether warps wait for each other for what they have loaded."""
     atomics: int = 0
     """Elements that are added to global memory by `red`, one at a time."""
+    atomic_bytes: float = 0
 
 
 def serial_work(block: Block, latencies: Latencies) -> SerialWork:
@@ -64,7 +66,9 @@ def serial_work(block: Block, latencies: Latencies) -> SerialWork:
         node = MacroOperation(kind_of(op), (op,))
         found.meets |= found.has_loaded and _is_exchange(node)
         if isinstance(op, AtomicRmwOp):
-            found.atomics += prod(shape_of(op.value.type) or (1,))
+            count = prod(shape_of(op.value.type) or (1,))
+            found.atomics += count
+            found.atomic_bytes += count * bits_of(element_of(op.value.type)) / 8
         elif node.kind in _COPIES:
             _add_copy(found, node, latencies)
         elif node.kind in _COMPUTING:
