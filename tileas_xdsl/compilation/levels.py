@@ -23,6 +23,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.diagnostics.verification.snapshot import LAST_PASS
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.interned import text_attr
 from tileas_xdsl.dialects.target_attribute import TARGET
 from tileas_xdsl.pipelines import PIPELINES, Pipeline
 from tileas_xdsl.transforms.tileaa_to_tileas.legality import is_legal
@@ -140,7 +141,7 @@ def mark_done(module: ModuleOp, name: str, level: Level | None) -> None:
     if any(
         _follows(line, mark, name) if mark else _starts(line, name, level) for line in _lines(False)
     ):
-        module.attributes[LAST_PASS] = StringAttr(name)
+        module.attributes[LAST_PASS] = text_attr(name)
 
 
 def unmarked_level(module: ModuleOp) -> Level | None:

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation
 
 from tileas_xdsl.diagnostics.report import Location
+from tileas_xdsl.diagnostics.walking import operations_of
 
 
 def file_location(location: Attribute) -> Location | None:
@@ -64,9 +65,11 @@ def locate_lost(root: Operation) -> None:
     while around:
         parent = around.pop()
         for region in parent.regions:
-            for block in region.blocks:
+            block = region.first_block
+            while block is not None:
                 locate_arguments(block, parent.location)
                 around += _locate_operations(block, parent.location)
+                block = block.next_block
 
 
 def locate_arguments(block: Block, location: LocationAttr) -> None:
@@ -82,7 +85,7 @@ def _locate_operations(block: Block, fallback: LocationAttr) -> list[Operation]:
     with_regions: list[Operation] = []
     lost: list[Operation] = []
     last: LocationAttr | None = None
-    for op in block.ops:
+    for op in operations_of(block):
         if op.regions:
             with_regions.append(op)
         location = op.location

@@ -16,9 +16,11 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tileas_xdsl.dialects.interned import NONE
+
 
 def _optional(value: int | None) -> IntAttr | NoneAttr:
-    return NoneAttr() if value is None else IntAttr(value)
+    return NONE if value is None else IntAttr(value)
 
 
 def _number(attribute: IntAttr | NoneAttr) -> int | None:
@@ -60,7 +62,7 @@ class DivisibilityAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             divisor = IntAttr(cls.parse_divisor(parser))
             if parser.parse_optional_punctuation(",") is None:
-                return divisor, NoneAttr(), NoneAttr()
+                return divisor, NONE, NONE
             parser.parse_keyword("every")
             every = _parse_number(parser)
             parser.parse_keyword("along")
@@ -102,5 +104,5 @@ class BoundsAttr(ParametrizedAttribute):
 
 def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
     if parser.parse_optional_punctuation("?") is not None:
-        return NoneAttr()
+        return NONE
     return IntAttr(_parse_number(parser))

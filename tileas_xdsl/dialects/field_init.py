@@ -13,15 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
-    DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    UnitAttr,
-    i32,
-)
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import (
     Attribute,
     Block,
@@ -42,6 +34,8 @@ from xdsl.irdl import (
     ResultDef,
     VarResultDef,
 )
+
+from tileas_xdsl.dialects.interned import UNIT, i32_attr, int_array, text_attr
 
 Convert: TypeAlias = Callable[..., object]
 ResultType: TypeAlias = Callable[[Mapping[str, Any]], Attribute | Sequence[Attribute] | None]
@@ -259,28 +253,8 @@ def attribute_of(value: object) -> Attribute:
     if isinstance(value, str):
         return text_attr(value)
     if isinstance(value, int):
-        return UNIT if isinstance(value, bool) else _int_attr(value)
+        return UNIT if isinstance(value, bool) else i32_attr(value)
     return value if isinstance(value, Attribute) else int_array(tuple(cast("Sequence[int]", value)))
-
-
-UNIT = UnitAttr()
-
-
-@cache
-def text_attr(text: str) -> StringAttr:
-    """A string attribute; equal ones are one object."""
-    return StringAttr(text)
-
-
-@cache
-def _int_attr(number: int) -> IntegerAttr:
-    return IntegerAttr(number, i32)
-
-
-@cache
-def int_array(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
-    """An array of `i32`, of sizes of operands for example; equal ones are one object."""
-    return DenseArrayBase.from_list(i32, numbers)
 
 
 _Kept: TypeAlias = "tuple[str, str, bool, Parameter | None]"

@@ -13,9 +13,11 @@ from xdsl.traits import CallableOpInterface
 from xdsl.traits import is_side_effect_free as is_declared_free
 from xdsl.traits import is_speculatable as is_declared_speculatable
 
+from tileas_xdsl.dialects.kinds import Kinds
+
 OpT = TypeVar("OpT", bound=Operation)
 
-_NUMBERS = (gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
+_NUMBERS = Kinds(gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
 """What computes a number, and declares nothing about effects."""
 
 
@@ -85,7 +87,7 @@ def is_side_effect_free(op: Operation) -> bool:
 
     xDSL declares that of most operations of `arith`, but not of `extsi` and `remui`.
     """
-    return op.name.startswith("arith.") or isinstance(op, _NUMBERS) or is_declared_free(op)
+    return op.name.startswith("arith.") or _NUMBERS[type(op)] or is_declared_free(op)
 
 
 def is_speculatable(op: Operation) -> bool:

@@ -6,9 +6,19 @@ compilation.
 
     SHAPED = Kinds(TensorType, MemRefType)
     if SHAPED[type(x)]: ...
+    for loop in instances_in(function, scf.ForOp, scf.WhileOp): ...
 """
 
 from __future__ import annotations
+
+from functools import cache
+from typing import TypeVar, cast
+
+from xdsl.ir import Block, Operation, Region
+
+from tileas_xdsl.diagnostics.walking import operations_in
+
+OpT = TypeVar("OpT")
 
 
 class Kinds(dict[type, bool]):
@@ -21,3 +31,20 @@ class Kinds(dict[type, bool]):
     def __missing__(self, kind: type) -> bool:
         found = self[kind] = issubclass(kind, self.classes)
         return found
+
+
+def instances_in(root: Operation | Region | Block, *classes: type[OpT]) -> list[OpT]:
+    """Return the operations in `root` that are of one of the classes, in the order of the text."""
+    kinds = _kinds(classes)
+    return [cast("OpT", op) for op in operations_in(root) if kinds[type(op)]]
+
+
+def has_instance(root: Operation | Region | Block, *classes: type) -> bool:
+    """Return whether an operation in `root` is of one of the classes."""
+    kinds = _kinds(classes)
+    return any(kinds[type(op)] for op in operations_in(root))
+
+
+@cache
+def _kinds(classes: tuple[type, ...]) -> Kinds:
+    return Kinds(*classes)

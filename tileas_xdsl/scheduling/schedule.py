@@ -64,6 +64,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
+from tileas_xdsl.dialects.interned import i32_attr
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.target.costs.units import Unit
@@ -123,9 +124,9 @@ class Placement:
         """The placement as `tileas.schedule` of an operation."""
         return DictionaryAttr(
             {
-                "stage": _i32(self.stage),
-                "order": _i32(self.order),
-                "start": _i32(self.start),
+                "stage": i32_attr(self.stage),
+                "order": i32_attr(self.order),
+                "start": i32_attr(self.start),
                 "role": StringAttr(self.role),
                 "unit": StringAttr(self.unit),
             }
@@ -147,9 +148,9 @@ class RolePlan:
         return DictionaryAttr(
             {
                 "name": StringAttr(self.name),
-                "warps": _i32(self.warps),
-                "registers": _i32(self.registers),
-                "replicas": _i32(self.replicas),
+                "warps": i32_attr(self.warps),
+                "registers": i32_attr(self.registers),
+                "replicas": i32_attr(self.replicas),
             }
         )
 
@@ -167,7 +168,7 @@ class BufferPlan:
     def attribute(self) -> DictionaryAttr:
         """The buffer as an element of `buffers`."""
         known = {"value": self.value, "stages": self.stages, "offset": self.offset}
-        return DictionaryAttr({k: _i32(v) for k, v in known.items() if v is not None})
+        return DictionaryAttr({k: i32_attr(v) for k, v in known.items() if v is not None})
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ class LoopPlan:
     @property
     def attribute(self) -> DictionaryAttr:
         """The plan as `tileas.schedule` of a loop."""
-        entries: dict[str, Attribute] = {} if self.ii is None else {"ii": _i32(self.ii)}
+        entries: dict[str, Attribute] = {} if self.ii is None else {"ii": i32_attr(self.ii)}
         entries["roles"] = ArrayAttr([role.attribute for role in self.roles])
         entries["buffers"] = ArrayAttr([buffer.attribute for buffer in self.buffers])
         if self.turns:
@@ -380,8 +381,8 @@ def write_schedule(loop: scf.ForOp, schedule: Schedule) -> None:
     loop.attributes[SCHEDULE] = schedule.plan.attribute
     for op, placement in schedule.placements.items():
         op.attributes[SCHEDULE] = placement.attribute
-        op.attributes[AWS_STAGE] = _i32(placement.stage)
-        op.attributes[AWS_ORDER] = _i32(placement.order)
+        op.attributes[AWS_STAGE] = i32_attr(placement.stage)
+        op.attributes[AWS_ORDER] = i32_attr(placement.order)
 
 
 def clear_schedule(loop: scf.ForOp) -> None:
@@ -394,10 +395,6 @@ def clear_placement(op: Operation) -> None:
     """Remove what an operation says of its place in a schedule."""
     for name in (SCHEDULE, AWS_STAGE, AWS_ORDER):
         op.attributes.pop(name, None)
-
-
-def _i32(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i32)
 
 
 # verification of the form

@@ -32,6 +32,8 @@ from xdsl.traits import (
 from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from tileas_xdsl.diagnostics.walking import operands_of
+
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
 
@@ -114,7 +116,7 @@ _IS_FREE = _IsFree()
 
 def _key(op: Operation) -> Hashable:
     """What two equal operations have in common: constants are told apart by their values."""
-    operands = op.operands
+    operands = operands_of(op)
     if not operands:
         return type(op), *op.properties.values()
     return type(op), *map(id, operands)

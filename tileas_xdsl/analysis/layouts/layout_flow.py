@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import cache
 
 from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -99,6 +100,7 @@ VALUE_MAKERS = frozenset(
 _SELECT = "arith.select"
 """A select of two buffers is one of them, no copy, though `arith` is elementwise."""
 
+_CONSUMES = CONSUME_ONE.op_name
 _STAGES = frozenset({PRODUCE_ONE.op_name, CONSUME_ONE.op_name})
 _BRANCHES = frozenset({"scf.if", PRAGMA})
 _LOOPS = frozenset({"scf.for", "scf.while"})
@@ -106,16 +108,22 @@ _LOOPS = frozenset({"scf.for", "scf.while"})
 
 def layout_role(op: Operation) -> LayoutRole:
     """Return the role of an operation: by table, unless attributes say that it is fixed."""
-    if op.name.startswith(_ELEMENTWISE_DIALECTS) and op.name not in ROLES:
-        return LayoutRole.ELEMENTWISE
-    role = ROLES.get(op.name, LayoutRole.FIXING)
+    role = _role_by_name(op.name)
     if role is LayoutRole.PRODUCER and ASSIGNED_LAYOUT in op.attributes:
         return LayoutRole.FIXING
     if role is LayoutRole.CONVERSION and _PLANNED & {*op.attributes, *op.properties}:
         return LayoutRole.FIXING
-    if op.name == CONSUME_ONE.op_name and not has_single_stage(op):
+    if role is LayoutRole.REGION_BOUNDARY and op.name == _CONSUMES and not has_single_stage(op):
         return LayoutRole.FIXING
     return role
+
+
+@cache
+def _role_by_name(name: str) -> LayoutRole:
+    if name in ROLES:
+        return ROLES[name]
+    is_elementwise = name.startswith(_ELEMENTWISE_DIALECTS)
+    return LayoutRole.ELEMENTWISE if is_elementwise else LayoutRole.FIXING
 
 
 def is_retypable(op: Operation, space: Space | None) -> bool:

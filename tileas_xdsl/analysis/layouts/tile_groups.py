@@ -117,8 +117,9 @@ class TileGroups:
         """Slices, transposes, scales and renamed rows, by the operation that cuts them out."""
         joins: list[tuple[Node, Node]] = []
         for op in operations_in(root):
-            self._nodes.update(dict.fromkeys(_tiles_with_layouts(op)))
-            joins += () if apart(op) else _joins(op)
+            tiles = _tiles_with_layouts(op)
+            self._nodes.update(dict.fromkeys(tiles))
+            joins += () if apart(op) else _joins(op, tiles)
             if (part := _part(op)) is not None:
                 self.parts[part.result] = part
         for first, second in joins:
@@ -149,17 +150,22 @@ class TileGroups:
 
 def placed_tile(type_: Attribute) -> Tile | None:
     """Return the tile type of a value, or of what its token delivers."""
-    return as_tile(type_.delivered if isinstance(type_, AsyncTokenType) else type_)
+    return as_tile(type_.delivered if type(type_) is AsyncTokenType else type_)
+
+
+def is_placed(type_: Attribute) -> bool:
+    """Return whether a group may contain values of a type: tiles, and views on the chip."""
+    if not _PLACED[type(type_)]:
+        return False
+    return placed_tile(type_) is not None or (is_view(type_) and space_of(type_) in BUFFERS)
 
 
 def placed_shape(type_: Attribute) -> tuple[int, ...] | None:
-    """The extents of what a group may contain: tiles, and views of memory on the chip."""
-    if not _PLACED[type(type_)]:
+    """The extents of what a group may contain."""
+    if not is_placed(type_):
         return None
-    if (tile := placed_tile(type_)) is not None:
-        return tuple(tile.get_shape())
-    is_buffer = is_view(type_) and space_of(type_) in BUFFERS
-    return shape_of(type_) if is_buffer else None
+    tile = placed_tile(type_)
+    return shape_of(type_) if tile is None else tile.get_shape()
 
 
 def is_view(type_: Attribute) -> bool:
@@ -179,17 +185,19 @@ def payload_results(op: StageOp) -> Sequence[SSAValue]:
     return op.results[len(op.ENTRY.gives) :]
 
 
-def _tiles_with_layouts(op: Operation) -> Iterator[SSAValue]:
-    """Yield the tiles that an operation defines and that need a layout."""
-    arguments = (a for region in op.regions for block in region.blocks for a in block.args)
-    results = () if _FREE[type(op)] else op.results
-    return (v for v in (*results, *arguments) if placed_shape(v.type) is not None)
+def _tiles_with_layouts(op: Operation) -> list[SSAValue]:
+    """Return the tiles that an operation defines and that need a layout."""
+    values: list[SSAValue] = [] if _FREE[type(op)] else [*op.results]
+    for region in op.regions:
+        for block in region.blocks:
+            values += block.args
+    return [value for value in values if is_placed(value.type)]
 
 
 def _part(op: Operation) -> ExtractSliceOp | ViewOp | None:
-    if isinstance(op, ExtractSliceOp):
+    if type(op) is ExtractSliceOp:
         return op
-    if isinstance(op, ViewOp) and (is_rearranged(op.result.type) or _is_renamed(op)):
+    if type(op) is ViewOp and (is_rearranged(op.result.type) or _is_renamed(op)):
         return op
     return None
 
@@ -200,13 +208,13 @@ def _is_renamed(op: ViewOp) -> bool:
     return is_shared and keeps_rows(op) and shape_of(op.source.type) != shape_of(op.result.type)
 
 
-def _joins(op: Operation) -> Iterator[tuple[Node, Node]]:
-    """Yield the pairs of nodes that an operation joins."""
-    for value in _tiles_with_layouts(op):
+def _joins(op: Operation, tiles: Iterable[SSAValue]) -> Iterator[tuple[Node, Node]]:
+    """Yield the pairs of nodes that an operation, which defines `tiles`, joins."""
+    for value in tiles:
         yield from ((value, v) for v in inflows(value) or () if _is_grouped(v))
     if not _BY_FORM[type(op)]:
-        for tiles in _tiles_of_equal_coordinates(op):
-            yield from _pairs(tiles)
+        for alike in _tiles_of_equal_coordinates(op):
+            yield from _pairs(alike)
         return
     match op:
         case StageOp():
@@ -248,7 +256,7 @@ def _pairs(values: Sequence[SSAValue]) -> Iterator[tuple[Node, Node]]:
 
 
 def _is_grouped(value: SSAValue) -> bool:
-    return placed_shape(value.type) is not None and not _FREE[type(value.owner)]
+    return is_placed(value.type) and not _FREE[type(value.owner)]
 
 
 def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
@@ -51,5 +51,5 @@ def copied_load(copy: CopyOp) -> LoadOp | None:
 
 def async_copies(fill: Operation) -> list[CopyOp]:
     """The copies of what fills a stage, if `cp.async` can do all of them; else nothing."""
-    copies = [op for op in operations_in(fill) if isinstance(op, CopyOp)]
+    copies = instances_in(fill, CopyOp)
     return copies if all(copied_load(op) is not None for op in copies) else []

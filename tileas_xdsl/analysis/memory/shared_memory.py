@@ -20,6 +20,7 @@ from math import prod
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -40,17 +41,17 @@ from tileas_xdsl.layout.integers import align_up, ceil_div
 TILE_ALIGNMENT = 1024
 """Alignment of tiles in bytes: the period of the widest swizzle."""
 
-_MAKERS = (AllocTensorOp, ConvertLayoutOp, TiledLoadBase)
+_MAKERS = Kinds(AllocTensorOp, ConvertLayoutOp, TiledLoadBase)
 """Operations whose result in shared memory is a tile of its own."""
 
 
 def allocated_tiles(root: Operation) -> Iterator[tuple[Operation, Attribute]]:
     """Yield each operation that allocates a tile in shared memory, with the type of that tile."""
     for op in operations_in(root):
-        if isinstance(op, _MAKERS) and space_of(op.results[0].type) is Space.SMEM:
+        if _MAKERS[type(op)] and space_of(op.results[0].type) is Space.SMEM:
             if not _is_of_stage(op):
                 yield op, op.results[0].type
-        elif isinstance(op, TiledStoreOp) and _is_staged(op):
+        elif type(op) is TiledStoreOp and _is_staged(op):
             yield op, op.value.type
 
 

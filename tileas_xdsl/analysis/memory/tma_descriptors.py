@@ -29,7 +29,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
 )
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
@@ -163,12 +163,12 @@ def _is_known(value: SSAValue) -> bool:
 
 def functions_with_descriptors(module: Operation) -> Sequence[func.FuncOp]:
     """The functions of a module that make a descriptor or have been given some."""
-    functions = [op for op in operations_in(module) if isinstance(op, func.FuncOp)]
+    functions = instances_in(module, func.FuncOp)
     return [f for f in functions if counts_of(f) is not None or _makes_descriptor(f)]
 
 
 def _makes_descriptor(function: func.FuncOp) -> bool:
-    return any(isinstance(op, MakeTiledTmaDescOp) for op in operations_in(function))
+    return has_instance(function, MakeTiledTmaDescOp)
 
 
 def check_lowered(function: func.FuncOp) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.kinds import Kinds
 
@@ -15,9 +16,11 @@ _TENSORS = Kinds(TensorType)
 
 def is_of_scalars(op: Operation) -> bool:
     """Whether an operation computes numbers only, so that any thread can run it."""
-    values = (*op.operands, *op.results)
-    if op.regions or any(_TENSORS[type(value.type)] for value in values):
+    if op.regions:
         return False
+    for value in (*operands_of(op), *op.results):
+        if _TENSORS[type(value.type)]:
+            return False
     return is_side_effect_free(op)
 
 

@@ -20,7 +20,7 @@ from xdsl.traits import IsolatedFromAbove
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.dominator_tree import DominatorTree
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 
 GRAPH_REGION_OPS = frozenset({"builtin.module"})
 """Operations whose single-block regions have no order; unregistered ones are treated so too."""
@@ -66,7 +66,7 @@ class _Dominance:
             if op is self._root or block is None or block in self._unreachable:
                 continue
             here = positions[op]
-            for index, value in enumerate(op.operands):
+            for index, value in enumerate(operands_of(op)):
                 owner = value.owner
                 if owner is block or (owner.parent is block and positions[owner] < here):
                     continue

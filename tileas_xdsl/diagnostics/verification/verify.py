@@ -22,6 +22,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Location
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.diagnostics.verification.remembered import remember_structure
 from tileas_xdsl.diagnostics.verification.snapshot import is_same, snapshot
+from tileas_xdsl.diagnostics.walking import operands_of
 
 _ISOLATION = "Operation using value defined out of its IsolatedFromAbove parent"
 _NOWHERE = Location("", 0, 0)
@@ -98,8 +99,8 @@ def operation_errors(op: Operation) -> list[Diagnostic]:
 
 
 def _check_operands(op: Operation) -> None:
-    for index, operand in enumerate(op.operands):
-        if isinstance(operand, ErasedSSAValue):
+    for index, operand in enumerate(operands_of(op)):
+        if type(operand) is ErasedSSAValue:
             raise op_error(op, f"operand #{index} was erased by a pass")
 
 

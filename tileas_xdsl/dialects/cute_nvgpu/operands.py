@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i
 
 from tileas_xdsl.dialects.constraints import AT_LEAST_0, number_among
 from tileas_xdsl.dialects.fields import Value as Value
+from tileas_xdsl.dialects.interned import UNIT, i32_attr, text_attr
 
 GROUPS_UNDER_WAY = number_among(i32, AT_LEAST_0, "leaves 0 groups or more under way, not {given}")
 """Of how many groups a wait is not about."""
@@ -13,7 +14,7 @@ GROUPS_UNDER_WAY = number_among(i32, AT_LEAST_0, "leaves 0 groups or more under 
 
 def number(value: int) -> IntegerAttr:
     """A count, an offset or a size."""
-    return IntegerAttr(value, i32)
+    return i32_attr(value)
 
 
 def optional_number(value: int | None) -> IntegerAttr | None:
@@ -23,7 +24,7 @@ def optional_number(value: int | None) -> IntegerAttr | None:
 
 def flag(value: bool) -> UnitAttr | None:
     """A property that is there or not."""
-    return UnitAttr() if value else None
+    return UNIT if value else None
 
 
 def boolean(value: bool) -> BoolAttr:
@@ -33,7 +34,7 @@ def boolean(value: bool) -> BoolAttr:
 
 def keyword(value: str) -> StringAttr:
     """A keyword of a closed set, which the verifier knows."""
-    return StringAttr(value)
+    return text_attr(value)
 
 
 def value_of(attribute: IntegerAttr) -> int:

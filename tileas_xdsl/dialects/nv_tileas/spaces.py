@@ -43,10 +43,10 @@ def space_of(type_: Attribute) -> Space | None:
     if not _SHAPED[type(type_)]:
         return None
     match type_:
+        case TensorType():  # first, for most are
+            return space_of_encoding(type_.encoding)
         case TiledViewType():
             return type_.space
-        case TensorType():
-            return space_of_encoding(type_.encoding)
         case MemRefType():
             space = type_.memory_space
             if isinstance(space, SpaceAttr):

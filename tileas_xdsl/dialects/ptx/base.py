@@ -26,14 +26,12 @@ from tileas_xdsl.dialects.constraints import AT_LEAST_0, keyword_among, multiple
 from tileas_xdsl.dialects.field_init import (
     SEGMENTS,
     SINGLE,
-    UNIT,
     as_value,
     initialise,
-    int_array,
     is_segmented,
-    text_attr,
 )
 from tileas_xdsl.dialects.fields import FieldsOp, Value
+from tileas_xdsl.dialects.interned import UNIT, int_array, text_attr
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.isa.legality import unknown

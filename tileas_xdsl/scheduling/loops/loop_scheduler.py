@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import scf
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
@@ -110,7 +110,7 @@ def schedule_loop(
 
 def refusal(graph: DependenceGraph) -> str | None:
     """Why a loop is not scheduled; None if it is."""
-    inner = [op for op in operations_in(graph.loop.body) if isinstance(op, scf.ForOp | scf.WhileOp)]
+    inner = instances_in(graph.loop.body, scf.ForOp, scf.WhileOp)
     if inner:
         return "it contains a loop; the innermost loops are scheduled"
     kinds = {node.kind for node in graph.nodes}

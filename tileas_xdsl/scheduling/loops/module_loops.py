@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.target.arch import Target
@@ -21,5 +21,5 @@ def schedules(
 ) -> Iterator[tuple[scf.ForOp, Scheduled | str]]:
     """Yield each loop with its schedule, or with a sentence that says why it has none."""
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
-        for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+        for loop in instances_in(function, scf.ForOp):
             yield loop, schedule_loop(loop, capacity_of(function, loop, target), options)

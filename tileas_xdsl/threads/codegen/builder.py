@@ -23,13 +23,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.interned import integer_attr
+from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     OrderToken,
@@ -122,13 +123,18 @@ class ThreadBuilder:
         """Insert an operation, at the location of the one that is being lowered."""
         if self.source is not None:
             op.location = self.source.location
-        return self.builder.insert(op)
+        point = self.builder.insertion_point
+        if point.insert_before is None:
+            point.block.add_op(op)
+        else:
+            point.block.insert_op_before(op, point.insert_before)
+        return op
 
     def constant(self, number: int, type_: IntegerType | IndexType) -> SSAValue:
         """Return an integer constant, one for each block."""
         key = (self.builder.insertion_point.block, number, type_)
         if key not in self._constants:
-            self._constants[key] = self.insert(arith.ConstantOp(IntegerAttr(number, type_))).result
+            self._constants[key] = self.insert(constant_op(integer_attr(number, type_))).result
         return self._constants[key]
 
     def once(self, name: str, make: Callable[[], SSAValue]) -> SSAValue:

@@ -27,6 +27,7 @@ from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor
 from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -58,6 +59,8 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
 )
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, blocks_together
 from tileas_xdsl.threads.smem.smem_layout import SharedMap
+
+_PRODUCERS = Kinds(Producer)
 
 
 @dataclass
@@ -160,7 +163,7 @@ class KernelPlan:
         return bool(fills) and all(map(async_copies, fills))
 
     def _fills(self, pipeline: CreatePipelineOp) -> Sequence[Operation]:
-        fills = [op for op in operations_in(self.kernel) if isinstance(op, Producer)]
+        fills = [op for op in operations_in(self.kernel) if _PRODUCERS[type(op)]]
         return [op for op in fills if pipeline in _pipelines(op.operands[0])]
 
     @cached_property
@@ -269,4 +272,4 @@ def _is_scalar_or_load(op: Operation) -> bool:
 
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:
     """The TMA loads of a body."""
-    return [op for op in operations_in(body) if isinstance(op, TmaLoadBase)]
+    return instances_in(body, TmaLoadBase)

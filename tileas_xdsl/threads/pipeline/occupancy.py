@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -45,7 +46,7 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
 
     Products and agents have budgets of their own, and programs over buffers have no tiles to count.
     """
-    if any(isinstance(op, DotOp | AgentSwitchOp) for op in operations_in(kernel)):
+    if has_instance(kernel, DotOp, AgentSwitchOp):
         return 1
     threads = warps * WARP
     tiles = peak_registers(kernel.body, resident_registers)
@@ -68,7 +69,7 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     threads, registers = warps * WARP, target.registers_per_multiprocessor
     fit = blocks_that_fit(kernel, warps, 0, target)
     live = peak_registers(kernel.body, resident_registers) // threads
-    if not live or any(isinstance(op, DotOp | AgentSwitchOp) for op in operations_in(kernel)):
+    if not live or has_instance(kernel, DotOp, AgentSwitchOp):
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
     reduces = any(isinstance(op, ReduceOp) for op in operations_in(kernel))

@@ -31,7 +31,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.interned import integer_type, vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
@@ -100,7 +102,7 @@ def zero(e: ThreadBuilder, element: Attribute) -> SSAValue:
     kind: Any = element
     is_float = isinstance(element, AnyFloat)
     number: Any = FloatAttr(0.0, kind) if is_float else IntegerAttr(0, kind)
-    return e.insert(arith.ConstantOp(number)).result
+    return e.insert(constant_op(number)).result
 
 
 def joined(e: ThreadBuilder, values: Sequence[SSAValue]) -> SSAValue:
@@ -140,10 +142,10 @@ def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute
     Pairs of bytes, as 16-bit accesses load them, are halves of words.
     """
     if len(values) % 2 == 0 and all(length(v) == 2 for v in values):
-        pair = VectorType(IntegerType(2 * BYTE), [1])
+        pair = vector_of(integer_type(2 * BYTE), 1)
         halves = [e.insert(vector.BitcastOp(v, pair)).result for v in values]
         joint = e.insert(MakeFragmentOp(halves)).result
-        return e.insert(vector.BitcastOp(joint, VectorType(type_, [2 * len(values)]))).result
+        return e.insert(vector.BitcastOp(joint, vector_of(type_, 2 * len(values)))).result
     singles = [element(e, v, k) for v in values for k in range(length(v))]
     per_word = min(len(singles), 4)
     words = [
@@ -152,7 +154,7 @@ def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute
     if per_word < 4:
         words = [e.insert(arith.TruncIOp(words[0], IntegerType(BYTE * per_word))).result]
     joint = e.insert(MakeFragmentOp(words)).result
-    return e.insert(vector.BitcastOp(joint, VectorType(type_, [len(singles)]))).result
+    return e.insert(vector.BitcastOp(joint, vector_of(type_, len(singles)))).result
 
 
 def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
@@ -174,7 +176,7 @@ def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
 
 def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
     """Return elements `first` to `first + count` of a vector, as a vector."""
-    if first == 0 and part.type == VectorType(element_type(part), [count]):
+    if first == 0 and part.type == vector_of(element_type(part), count):
         return part
     if _cuts_words(part, first, count):
         return joined(e, [element(e, part, first + k) for k in range(count)])
@@ -191,8 +193,7 @@ def element(e: ThreadBuilder, part: SSAValue, position: int) -> SSAValue:
     """One element of a vector; a scalar is its own."""
     if not isinstance(part.type, VectorType):
         return part
-    made = vector.ExtractOp(part, [position], element_type(part))
-    return e.insert(made).results[0]
+    return e.insert(extraction(part, position, element_type(part))).result
 
 
 def vector_type(value: SSAValue) -> VectorType[Attribute] | None:
@@ -215,14 +216,14 @@ def length(value: SSAValue) -> int:
 
 def repeated(e: ThreadBuilder, value: SSAValue, count: int) -> SSAValue:
     """A scalar in all elements of a vector."""
-    return e.insert(vector.BroadcastOp(value, VectorType(value.type, [count]))).vector
+    return e.insert(vector.BroadcastOp(value, vector_of(value.type, count))).vector
 
 
 def numbers(e: ThreadBuilder, values: Sequence[int | float], element: Attribute) -> SSAValue:
     """A constant vector; one number stands for all of its elements."""
     dense: Any = DenseIntOrFPElementsAttr
-    attribute = dense.from_list(VectorType(element, [len(values)]), values)
-    return e.insert(arith.ConstantOp(attribute)).result
+    attribute = dense.from_list(vector_of(element, len(values)), values)
+    return e.insert(constant_op(attribute)).result
 
 
 def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile:

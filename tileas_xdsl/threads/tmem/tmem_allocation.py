@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     RetrieveTmemPtrOp,
     TmemFenceOp,
 )
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -70,7 +71,7 @@ def allocate(e: ThreadBuilder, accumulators: TmemAccumulators) -> None:
         return
     e.plan.waited = waited_products(accumulators)
     reserve_product_barriers(e, e.plan.waited)
-    scaled = [op for op in operations_in(e.plan.kernel) if isinstance(op, BlockScaledMmaOp)]
+    scaled = instances_in(e.plan.kernel, BlockScaledMmaOp)
     scales = {op: _columns_of_scales(e, op) for op in scaled}
     used = 0
     of_value: dict[SSAValue, TmemColumns] = {}

@@ -374,7 +374,7 @@ def _cut(block: Block, value: SSAValue, lengths: Sequence[int]) -> Sequence[SSAV
 
 def _is_rounded(op: Operation) -> bool:
     """Whether it is a division of fragments to nearest, of floats up to f32."""
-    if not isinstance(op, arith.DivfOp) or as_vector(op.result.type) is None:
+    if type(op) is not arith.DivfOp or as_vector(op.result.type) is None:
         return False
     element = element_of(op.result.type)
     return element in (f32, f16, bf16) and float_mode(op).exact and not float_mode(op).approximate

@@ -38,10 +38,14 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.kinds import Kinds, instances_in
+from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
 from tileas_xdsl.threads.registers.vector_values import element_type
+
+_MADE, _VECTORS = Kinds(vector.BroadcastOp, MakeFragmentOp), Kinds(VectorType)
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,7 @@ class ScalarizeVectors(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         work = _Scalarizer()
-        for extract in [
-            inner for inner in operations_in(op) if isinstance(inner, vector.ExtractOp)
-        ]:
+        for extract in instances_in(op, vector.ExtractOp):
             work.replace(extract)
         work.erase_unused()
         work.sink()
@@ -147,8 +149,7 @@ class _Scalarizer:
                 single.location = made.location
                 return _inserted(single, reader)
             case _:
-                extract = vector.ExtractOp(value, [position], type_)
-                return _inserted(extract, reader)
+                return _inserted(extraction(value, position, type_), reader)
 
 
 def _constant_position(extract: vector.ExtractOp) -> int | None:
@@ -161,15 +162,14 @@ def _constant_position(extract: vector.ExtractOp) -> int | None:
 
 def _are_scalars(op: Operation) -> bool:
     """Whether a vector is put together of single elements."""
-    is_made = isinstance(op, vector.BroadcastOp | MakeFragmentOp)
-    return is_made and not any(isinstance(value.type, VectorType) for value in op.operands)
+    return _MADE[type(op)] and not any(_VECTORS[type(value.type)] for value in operands_of(op))
 
 
 def _constant(dense: DenseIntOrFPElementsAttr, type_: Any, position: int) -> arith.ConstantOp:
     values = dense.get_values()
     number: Any = values[0 if dense.is_splat() else position]
     made = FloatAttr(number, type_) if isinstance(number, float) else IntegerAttr(number, type_)
-    return arith.ConstantOp(made)
+    return constant_op(made)
 
 
 def _sink(value: SSAValue) -> None:

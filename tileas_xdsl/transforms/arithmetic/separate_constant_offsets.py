@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.cute import IntToPtrOp, LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.kinds import instances_in
 
 MAX_OFFSET = 1 << 23
 """Bytes that machine code adds to an address in an access (24 bits with a sign)."""
@@ -96,8 +97,8 @@ class SeparateConstantOffsets(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         groups: dict[object, list[tuple[Access, Sum]]] = defaultdict(list)
         sums = _Sums()
-        for access in op.walk():
-            if isinstance(access, LoadOp | StoreOp) and (found := sums.address(access)) is not None:
+        for access in instances_in(op, LoadOp, StoreOp):
+            if (found := sums.address(access)) is not None:
                 groups[access.parent, access.ptr.type, found.key].append((access, found))
         for group in groups.values():
             _share(sums, group)

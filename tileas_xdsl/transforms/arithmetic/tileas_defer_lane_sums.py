@@ -31,8 +31,8 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing, uniform_constant
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
@@ -55,7 +55,7 @@ class TileasDeferLaneSums(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         done: set[ReduceOp] = set()
-        for reduction in [one for one in operations_in(op) if isinstance(one, ReduceOp)]:
+        for reduction in instances_in(op, ReduceOp):
             if reduction in done or not _is_row_sum(reduction):
                 continue
             parts = _Parts()

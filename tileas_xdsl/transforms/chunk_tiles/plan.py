@@ -35,6 +35,7 @@ from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
+from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
@@ -64,6 +65,9 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import parts, takes_parts
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
+
+_FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
+"""Operations whose tile takes no registers: it is computed where it is read."""
 
 WORD_BITS, POINTER_BITS = 32, 64
 
@@ -225,10 +229,8 @@ def _peak_of_products(kernel: func.FuncOp) -> int:
 
     Behind such a loop sums are computed further and stored element by element: ptxas orders that.
     """
-    loops = [op for op in operations_in(kernel) if isinstance(op, scf.ForOp)]
-    bodies = [
-        op.body for op in loops if any(isinstance(inner, DotOp) for inner in operations_in(op))
-    ]
+    loops = instances_in(kernel, scf.ForOp)
+    bodies = [op.body for op in loops if has_instance(op, DotOp)]
     return max(peak_registers(body, tile_words) for body in bodies or [kernel.body])
 
 
@@ -242,7 +244,7 @@ def _registers_of_consumers(target: Target) -> int:
 def warps_that_fit(kernel: func.FuncOp) -> int:
     """Return the warps of a kernel; more where it multiplies tiles that its threads do not hold."""
     warps = KernelFacts(kernel).spec.num_warps
-    if not any(isinstance(op, DotOp) for op in operations_in(kernel)):
+    if not has_instance(kernel, DotOp):
         return warps
     live = _peak(kernel, {}, 1)
     while warps < MOST_SHARING_WARPS and live > SHARED_REGISTERS * warps * WARP:
@@ -257,7 +259,7 @@ def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
     """
     blocks = blocks_of(kernel, target)
     threads = KernelFacts(kernel).spec.num_warps * WARP
-    if blocks == 1 or not any(isinstance(op, DotOp) for op in operations_in(kernel)):
+    if blocks == 1 or not has_instance(kernel, DotOp):
         return blocks
     wanted = _peak(kernel, {}, 1) + threads * OTHER_REGISTERS
     fitting = (n for n in range(blocks, 1, -1) if _registers(threads, target, n) >= wanted)
@@ -277,7 +279,7 @@ def capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
     """
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     registers = registers_at_entry(threads, target, blocks)
-    multiplies = any(isinstance(op, DotOp) for op in operations_in(kernel))
+    multiplies = has_instance(kernel, DotOp)
     return threads * (registers - OTHER_REGISTERS if multiplies else registers // 4)
 
 
@@ -308,9 +310,9 @@ def tile_words(value: SSAValue) -> int:
 def _is_free(value: SSAValue) -> bool:
     """Whether a tile takes no registers: recomputed at its uses, or stored to shared memory."""
     made = value.owner
-    if isinstance(made, arith.ConstantOp | tensor.SplatOp | GenerateOp):
+    if _FREE[type(made)]:
         return True
-    if isinstance(made, Operation) and _is_by_element(made) and all(map(_is_free, made.operands)):
+    if not isinstance(made, Block) and _is_by_element(made) and all(map(_is_free, made.operands)):
         return True
     return _is_put_in_memory(value)
 

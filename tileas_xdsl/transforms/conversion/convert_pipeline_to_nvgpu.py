@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.pipeline_to_nvgpu.handlers import HANDLERS
 from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import check_function
@@ -41,7 +42,7 @@ class ConvertPipelineToNvgpu(ModulePass):
         for function in functions:
             check_function(function)
         for function in functions:
-            counted = any(isinstance(inner, StateGetCountOp) for inner in operations_in(function))
+            counted = has_instance(function, StateGetCountOp)
             writer = Writer(HANDLERS, counted)
             for block in tuple(function.body.blocks):
                 writer.run(block)

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -100,5 +100,5 @@ def _lowered(kernel: func.FuncOp, target: Target, is_standalone: bool) -> Sequen
 
 def _drop_turns(kernel: func.FuncOp) -> None:
     """Let warpgroups issue their products as they come."""
-    for op in [op for op in operations_in(kernel) if isinstance(op, TurnOp)]:
+    for op in instances_in(kernel, TurnOp):
         Rewriter.erase_op(op)

@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.transforms.cute_lowering.llvm_types import Memory
 from tileas_xdsl.transforms.cute_lowering.standard_dialects import lowered_function
 from tileas_xdsl.transforms.extension import apply_added
@@ -38,7 +38,7 @@ class CuteToLlvm(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         apply_added(CuteToLlvm.name, op)
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if function.body.blocks:
                 made = lowered_function(function, Memory(self.host))
                 Rewriter.replace_op(function, made, [])

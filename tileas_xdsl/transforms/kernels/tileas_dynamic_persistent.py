@@ -31,7 +31,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_remark, emit_warning
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -67,10 +67,10 @@ class TileasDynamicPersistent(ModulePass):
 
 
 def _make_dynamic(kernel: func.FuncOp, target: Target) -> None:
-    if any(isinstance(op, CancelNextProgramIdOp) for op in operations_in(kernel)):
+    if has_instance(kernel, CancelNextProgramIdOp):
         emit_warning(kernel, message("dynamic_persistent.kernel_already"), prefix=False)
         return
-    ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp)]
+    ids = instances_in(kernel, gpu.BlockIdOp)
     if (why := _why_it_stays(kernel, target, ids)) is not None:
         kernel.attributes[NOT_PERSISTENT] = StringAttr(why)
         emit_remark(kernel, f"is not persistent: {why}", prefix=False)

@@ -44,6 +44,7 @@ from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
@@ -120,7 +121,7 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
-    elif any(isinstance(op, scf.ForOp | scf.WhileOp) for op in operations_in(kernel)):
+    elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
     else:
         made = _decide_without_loop(kernel, target)
@@ -194,16 +195,16 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
         return "CTAs of a tile block compute with the numbers of CTAs"
     if exchanges_data(kernel):
         return "tile blocks may wait for one another: there are atomics or ordered accesses"
-    if any(isinstance(op, GridDependencyOp) for op in operations_in(kernel)):
+    if has_instance(kernel, GridDependencyOp):
         return "it orders grids"
-    if equally_long and any(isinstance(op, scf.WhileOp) for op in operations_in(kernel)):
+    if equally_long and has_instance(kernel, scf.WhileOp):
         return "a while loop may take longer in some tile blocks than in others"
     return None
 
 
 def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: int) -> str | None:
     """Return why tile blocks are not all equally long, or too long; None if launches know it."""
-    loops = [op for op in operations_in(found.function) if isinstance(op, scf.ForOp)]
+    loops = instances_in(found.function, scf.ForOp)
     bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
     behind = list(operations_behind(bounds))
     if any(isinstance(op, gpu.GridDimOp) for op in behind):
@@ -295,7 +296,7 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     spec = replace(spec_of(kernel), persistent=1)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
     block, inside = kernel.body.block, operations_of_tile_block(kernel)
-    ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp)]
+    ids = instances_in(kernel, gpu.BlockIdOp, gpu.GridDimOp)
     build = Builder(InsertPoint.at_start(block))
     extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
     rows = build.insert(arith.MuliOp(extents[0], extents[1])).result

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.environment import is_set
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
@@ -60,7 +60,7 @@ class TileasAssignLoadStoreLayouts(ModulePass):
             self.prefer_tma or is_set(PREFER_TMA),
             self.always_swizzle or is_set(ALWAYS_SWIZZLE),
         )
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if function.is_declaration:
                 continue
             decisions = assign_layouts(function, target, preferences)

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.emission import OpError, emit_warning, note, op_error
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
@@ -56,7 +57,7 @@ class TlLayoutInference(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         arch = module_target(op, self.target).name
-        for kernel in [each for each in operations_in(op) if isinstance(each, KernelOp)]:
+        for kernel in instances_in(op, KernelOp):
             lay_out(kernel, arch, self.mode, self.cost_model)
 
 

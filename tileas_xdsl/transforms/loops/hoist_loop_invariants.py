@@ -33,7 +33,7 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.liveness.registers import own_registers, registers_in_loops
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     set_registers_left,
 )
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free, is_speculatable
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
@@ -87,7 +88,7 @@ class _Hoisting:
 
     def run(self) -> None:
         """Hoist out of every loop, innermost ones first."""
-        if not any(isinstance(op, LOOPS) for op in operations_in(self.function)):
+        if not has_instance(self.function, *LOOPS):
             return
         for loop in [*self.function.walk(region_first=True)]:
             if isinstance(loop, scf.ForOp):
@@ -212,8 +213,9 @@ def _is_last_use(value: SSAValue, op: Operation, loop: scf.ForOp) -> bool:
 
 def _is_invariant(op: Operation, loop: scf.ForOp) -> bool:
     body = loop.body.block
-    if any(value.owner is body or value.owner.parent is body for value in op.operands):
-        return False  # most are not: the questions below cost more
+    for value in operands_of(op):
+        if (owner := value.owner) is body or owner.parent is body:
+            return False  # most are not: the questions below cost more
     is_pure = not op.has_trait(IsTerminator) and is_side_effect_free(op) and is_speculatable(op)
     return is_pure and bool(can_be_hoisted(op, loop.body))
 

@@ -39,6 +39,7 @@ from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -66,7 +67,7 @@ class TileasCompactLoops(ModulePass):
     name = "tileas-compact-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
+        for loop in instances_in(op, scf.ForOp):
             branch = _only_branch(loop)
             if branch is not None:
                 _Compaction(loop, branch).write()

@@ -21,7 +21,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnAction, TurnOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -52,4 +52,4 @@ def exponentials(op: Operation) -> int:
 
 
 def _multiplies(op: Operation) -> bool:
-    return any(isinstance(inner, DotOp) for inner in operations_in(op))
+    return has_instance(op, DotOp)

@@ -9,7 +9,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.resources.buffer_assignment import ScheduledLoop, assign_buffers
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
@@ -38,13 +38,13 @@ class TileasAssignBuffers(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if not function.is_declaration:
                 self._assign(function, target)
 
     def _assign(self, function: func.FuncOp, target: Target) -> None:
         loops: list[ScheduledLoop] = []
-        for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+        for loop in instances_in(function, scf.ForOp):
             schedule = read_schedule(loop)
             if schedule is not None:
                 loops.append(ScheduledLoop.of(loop, schedule, target))

@@ -28,7 +28,7 @@ from tileas_xdsl.analysis.memory.tma_descriptors import (
     functions_with_descriptors,
 )
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
 from tileas_xdsl.dialects.nv_tileas.tma.index import (
     DEVICE_TMAS,
@@ -126,7 +126,7 @@ def _indices(function: func.FuncOp, tables: DescriptorTables) -> Mapping[TmaTran
     index_of: dict[SSAValue, int] = {}
     for table in (tables.device, tables.host):
         index_of |= {op.result: index for index, op in enumerate(table)}
-    transfers = [op for op in operations_in(function) if isinstance(op, TmaTransferOp)]
+    transfers = instances_in(function, TmaTransferOp)
     return {op: _index(op, index_of) for op in transfers}
 
 

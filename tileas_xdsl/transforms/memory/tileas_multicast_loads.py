@@ -39,6 +39,7 @@ from tileas_xdsl.analysis.values.cluster_values import (
 )
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
@@ -169,7 +170,7 @@ def _shared(load: AsyncTiledTmaLoadOp, extents: Extents) -> _Shared | str:
     stage, descriptor = enclosing(load, StageOp), load.desc.owner
     if stage is None or not isinstance(descriptor, MakeTiledTmaDescOp):
         return "it fills no stage of a pipeline"
-    if any(isinstance(op, CopyOp) for op in operations_in(stage)):
+    if has_instance(stage, CopyOp):
         return "threads fill a part of its stage"
     if SAME_IN_CLUSTER not in load.attributes:
         if not all(is_same_in_cluster(one, extents) for one in (*load.coords, *load.offsets)):

@@ -29,7 +29,8 @@ from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
@@ -104,7 +105,7 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
         return None
     if not any(_is_loaded(op) for op in operations_in(function)) or is_divided(function):
         return None
-    loops = [op for op in operations_in(function) if isinstance(op, scf.ForOp)]
+    loops = instances_in(function, scf.ForOp)
     found = [divided_loop(function, loop) for loop in loops]
     divided = next((one for one in found if isinstance(one, LoadLoop)), None)
     if divided is not None:
@@ -152,7 +153,7 @@ def _atom(load: StageLoad) -> Attribute:
 
 def is_divided(function: func.FuncOp) -> bool:
     """Whether a kernel has agents or pipelines already."""
-    return any(isinstance(op, AgentSwitchOp | CreatePipelineOp) for op in operations_in(function))
+    return has_instance(function, AgentSwitchOp, CreatePipelineOp)
 
 
 Loop: TypeAlias = scf.ForOp | scf.WhileOp
@@ -168,9 +169,9 @@ def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapp
 def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str:
     inside = [op for region in loop.regions for block in region.blocks for op in block.ops]
     if not any(isinstance(op, _LOADS) for op in inside):
-        loads = any(isinstance(op, _LOADS) for op in operations_in(loop))
+        loads = has_instance(loop, *_LOADS)
         return "a loop or branch inside of it loads" if loads else "it loads nothing"
-    if not any(isinstance(op, DotOp) for op in operations_in(loop)):
+    if not has_instance(loop, DotOp):
         return "it multiplies nothing: what it loads is read in registers"
     if isinstance(loop, scf.WhileOp):
         return "it is a while loop, and only for loops are divided"
@@ -189,9 +190,9 @@ def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str
 
 def _is_loaded(op: Operation) -> TypeIs[StageLoad]:
     """Whether an operation puts into shared memory what is loaded by TMA, or through pointers."""
-    if isinstance(op, ConvertLayoutOp):
+    if type(op) is ConvertLayoutOp:
         return gathered_by(op) is not None
-    if not isinstance(op, TiledLoadOp) or not isinstance(op.atom.data, TmaAtom):
+    if type(op) is not TiledLoadOp or not isinstance(op.atom.data, TmaAtom):
         return False
     return space_of(op.result.type) is Space.SMEM
 
@@ -200,7 +201,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
     inside = loop.body.block
     loads = [op for op in inside.ops if _is_loaded(op)]
-    products = [op for op in inside.ops if any(isinstance(one, DotOp) for one in operations_in(op))]
+    products = [op for op in inside.ops if has_instance(op, DotOp)]
     if not loads or not products:
         return None
     if any(isinstance(op, scf.ForOp) for op in products):
@@ -211,7 +212,7 @@ def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | Non
     for op in operations_in(function):
         if writes_unordered(op):
             return "a store without a token may write what the loop loads"
-        if isinstance(op, GridDependencyOp) and op.parent_op() is not function:
+        if type(op) is GridDependencyOp and op.parent_op() is not function:
             return "a grid is waited for inside of control flow"
         if op is outermost:
             break
@@ -240,8 +241,8 @@ def staying_in_front(function: func.FuncOp, outermost: Operation) -> Sequence[Op
     for op in function.body.block.ops:
         if op is outermost:
             break
-        depends = any(value.owner in moved for value in op.operands)
-        if depends or not (is_of_scalars(op) or isinstance(op, GridDependencyOp)):
+        depends = any(value.owner in moved for value in operands_of(op))
+        if depends or not (is_of_scalars(op) or type(op) is GridDependencyOp):
             moved.add(op)
         else:
             staying.append(op)

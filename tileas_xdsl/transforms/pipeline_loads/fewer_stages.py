@@ -21,8 +21,8 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.loop_carried_values import carried_in
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import values_within
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import CreateIteratorOp, IncIterOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import pipeline_of
@@ -39,7 +39,7 @@ OVERLAPPING_STAGES = 2
 
 def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> bool:
     """Take as many stages as have `excess` bytes; return False where less than `least` are left."""
-    pipelines = [op for op in operations_in(function) if isinstance(op, CreatePipelineOp)]
+    pipelines = instances_in(function, CreatePipelineOp)
     if not pipelines or any(STAGES_ARE_A_HINT not in op.attributes for op in pipelines):
         return False
     left = {pipeline: pipeline.stages for pipeline in pipelines}
@@ -92,7 +92,7 @@ def _iterators(function: func.FuncOp) -> Mapping[CreatePipelineOp, Sequence[SSAV
         if isinstance(carried.heads[0].type, IteratorType):
             for value in (*carried.heads[1:], *(feed.value for feed in carried.feeds)):
                 same.union(carried.heads[0], value)
-    makers = [op for op in operations_in(function) if isinstance(op, CreateIteratorOp)]
+    makers = instances_in(function, CreateIteratorOp)
     pipelines = {same.find(op.iterator): pipeline_of(op.token) for op in makers}
     found: dict[CreatePipelineOp, list[SSAValue]] = {}
     for value in values:

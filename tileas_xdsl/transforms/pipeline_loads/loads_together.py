@@ -29,6 +29,7 @@ from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_regi
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -61,7 +62,7 @@ LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
 
 def load_together(function: func.FuncOp, target: Target) -> None:
     """Unroll loops over loads, as far as registers and the latency of memory ask for it."""
-    for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+    for loop in instances_in(function, scf.ForOp):
         loads = _loads(loop)
         rounds = min(_rounds(function, loads, target), _known_rounds(loop)) if loads else 1
         if rounds > 1:

@@ -19,7 +19,7 @@ from math import prod
 
 from xdsl.dialects import arith, gpu, scf, tensor
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
@@ -27,7 +27,8 @@ from tileas_xdsl.analysis.memory.accumulators import is_divided_b
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
+from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -43,6 +44,9 @@ from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, regist
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
+
+_FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
+"""Operations whose tile takes no registers: it is computed where it is read."""
 
 PRODUCER_WARPS = 4
 """A warpgroup, so that it can give registers away; one thread of it issues the copies."""
@@ -164,7 +168,7 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
 
     Then one block stores its sums, or waits for its first stage, while the other one multiplies.
     """
-    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
+    products = instances_in(found.loop, DotOp)
     if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
         return False  # A thread holds a second copy of its sums, or reads rows of them at once.
     if is_persistent(found):
@@ -211,7 +215,7 @@ def _instruction_registers(found: LoadLoop) -> int:
     `setmaxnreg` gives a consumer more, but ptxas refuses an instruction that the registers at entry
     do not hold (C7602).
     """
-    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
+    products = instances_in(found.loop, DotOp)
     shapes = [shape_of(op.c.type) or (1,) for op in products if not _is_in_tensor_memory(op)]
     columns = max((min(shape[-1], MAX_COLUMNS) for shape in shapes), default=0)
     return columns * GROUP_ROWS // (WARPS_OF_GROUP * WARP) + BESIDE_INSTRUCTION
@@ -231,7 +235,7 @@ def spec_of(found: LoadLoop) -> KernelSpec:
 def _warps(found: LoadLoop, spec: KernelSpec) -> int:
     """Two warpgroups share the rows of large tiles, where the matrix unit lets them."""
     usual = _usual_warps(spec)
-    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
+    products = instances_in(found.loop, DotOp)
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
@@ -307,11 +311,11 @@ def registers_but_of_broadcasts(value: SSAValue) -> int:
 
 def _is_broadcast(value: SSAValue) -> bool:
     made = value.owner
-    if isinstance(made, GenerateOp | arith.ConstantOp | tensor.SplatOp):
+    if _FREE[type(made)]:
         return True
-    if not isinstance(made, Operation) or made.regions or not made.operands:
+    if isinstance(made, Block) or made.regions or not (operands := operands_of(made)):
         return False
-    return layout_role(made) is LayoutRole.ELEMENTWISE and all(map(_is_broadcast, made.operands))
+    return layout_role(made) is LayoutRole.ELEMENTWISE and all(map(_is_broadcast, operands))
 
 
 def _usual_warps(spec: KernelSpec) -> int:
@@ -324,7 +328,7 @@ def _accumulator_registers(found: LoadLoop, warps: int) -> int:
 
     Sums in tensor memory take none.
     """
-    products = [op for op in operations_in(found.loop) if isinstance(op, DotOp)]
+    products = instances_in(found.loop, DotOp)
     kept = [op for op in products if not _is_in_tensor_memory(op)]
     promoted = PROMOTED_REGISTERS * any(op.promote is not None for op in kept)
     return promoted + sum(prod(shape_of(op.c.type) or ()) for op in kept) // (warps * WARP)

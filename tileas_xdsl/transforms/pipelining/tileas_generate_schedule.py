@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
@@ -60,7 +60,7 @@ class TileasGenerateSchedule(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         options = self._options(op)
         target = _target(op)
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if not function.is_declaration:
                 _schedule_loops(function, target, options)
 
@@ -88,7 +88,7 @@ def _target(module: ModuleOp) -> Target:
 
 
 def _schedule_loops(function: func.FuncOp, target: Target, options: SchedulerOptions) -> None:
-    for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+    for loop in instances_in(function, scf.ForOp):
         try:
             found = schedule_loop(loop, capacity_of(function, loop, target), options)
         except (MissingSolverError, ValueError) as error:

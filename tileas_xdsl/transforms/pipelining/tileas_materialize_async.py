@@ -26,7 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -51,14 +51,14 @@ class TileasMaterializeAsync(ModulePass):
     name = "tileas-materialize-async"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
+        for loop in instances_in(op, scf.ForOp):
             for chain in _chains(loop):
                 _carry(loop, chain)
-        for read in [one for one in operations_in(op) if isinstance(one, ConsumerReadOp)]:
+        for read in instances_in(op, ConsumerReadOp):
             product = _product(read)
             if product is not None:
                 _issue(read, product)
-        for product in [one for one in operations_in(op) if isinstance(one, DotOp)]:
+        for product in instances_in(op, DotOp):
             _issue_alone(product)
 
 
@@ -230,7 +230,7 @@ def _between(first: Operation, last: Operation) -> Iterator[Operation]:
 
 
 def _multiplies(op: Operation) -> bool:
-    return any(isinstance(inner, DotOp | AsyncDotOp) for inner in operations_in(op))
+    return has_instance(op, DotOp, AsyncDotOp)
 
 
 def _make_operand_behind(operand: SSAValue, end: Operation) -> None:

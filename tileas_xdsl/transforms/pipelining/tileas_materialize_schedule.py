@@ -10,7 +10,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.schedule import (
     Role,
@@ -85,12 +85,12 @@ class TileasMaterializeSchedule(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, None)
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if function.is_declaration or is_divided(function):
                 continue
             if self.default:
                 self._schedule(function, target)
-            for loop in [one for one in operations_in(function) if isinstance(one, scf.ForOp)]:
+            for loop in instances_in(function, scf.ForOp):
                 self._materialize(function, loop, target)
 
     def _schedule(self, function: func.FuncOp, target: Target) -> None:

@@ -9,7 +9,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.pipeline_loads.agent_split import divide
@@ -59,7 +59,7 @@ class TileasPipelineLoads(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, self.target)
-        for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+        for function in instances_in(op, func.FuncOp):
             if not function.is_declaration:
                 _pipeline_loads(function, target)
 

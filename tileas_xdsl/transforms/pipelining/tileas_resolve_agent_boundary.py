@@ -16,8 +16,8 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.async_waits import wait_where_issued
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
@@ -76,7 +76,7 @@ class TileasResolveAgentBoundary(ModulePass):
         if self.loop_stages < 1:
             raise op_error(op, f"loop-stages is at least 1, not {self.loop_stages}", prefix=False)
         number = next_transfer_id(op)
-        switches = [inner for inner in operations_in(op) if isinstance(inner, AgentSwitchOp)]
+        switches = instances_in(op, AgentSwitchOp)
         for switch in switches:
             number = _resolve(switch, self.loop_stages, number)
 

@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
@@ -41,7 +42,7 @@ def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) 
         return f"{target.name} has no instructions of two CTAs"
     if count != PAIR:
         return f"{count} CTAs divide each tile block, and {PAIR} multiply together"
-    if any(isinstance(op, BlockScaledMmaOp) for op in operations_in(kernel)):
+    if has_instance(kernel, BlockScaledMmaOp):
         return "products of scaled blocks are of one CTA"
     found = [_problem(op, tiles, target) for op in products_of(kernel)]
     return next(filter(None, found), None)

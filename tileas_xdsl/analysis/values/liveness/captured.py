@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 
 from xdsl.ir import Operation, Region, SSAValue
 
+from tileas_xdsl.diagnostics.walking import operands_of, operations_of
+
 
 def captured_values(region: Region) -> Mapping[Operation, AbstractSet[SSAValue]]:
     """Return, for each operation inside that has regions, what these use from outside of it."""
@@ -20,8 +22,8 @@ def _used(region: Region, found: dict[Operation, AbstractSet[SSAValue]]) -> set[
     used, defined = set[SSAValue](), set[SSAValue]()
     for block in region.blocks:
         defined.update(block.args)
-        for op in block.ops:
-            used.update(op.operands)
+        for op in operations_of(block):
+            used.update(operands_of(op))
             defined.update(op.results)
             if op.regions:
                 inside = set[SSAValue]().union(*(_used(inner, found) for inner in op.regions))

@@ -16,9 +16,10 @@ from math import prod
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
+from tileas_xdsl.diagnostics.walking import operands_of, operations_of
 from tileas_xdsl.dialects.cute import MakeFragmentOp, PtrType, SliceFragmentOp, UndefFragmentOp
 from tileas_xdsl.dialects.cute.types.address_spaces import ADDRESS_BITS
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_bits, element_of
@@ -83,11 +84,11 @@ class _Liveness:
     def walk(self, block: Block) -> int:
         """Return the peak of a block; what is live behind it becomes what is live before it."""
         peak = self.count
-        for op in reversed(block.ops):
+        for op in reversed(operations_of(block)):
             if op.regions:
                 peak = max(peak, self._regions(op))
             self._kill(op.results)
-            self._use(op.operands)
+            self._use(operands_of(op))
             peak = max(peak, self.count)
         self._kill(block.args)
         return peak
@@ -113,9 +114,8 @@ class _Liveness:
                 continue
             live.add(value)  # also what is renamed, which has no own registers: it is seen
             self.count += self._own(value)
-            owner = value.owner
-            if _RENAMED[type(owner)] and isinstance(owner, Operation):
-                self._use(owner.operands)
+            if type(value) is OpResult and _RENAMED[type(value.op)]:
+                self._use(operands_of(value.op))
 
     def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
         for value in values:

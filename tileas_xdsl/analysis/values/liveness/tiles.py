@@ -34,7 +34,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -163,7 +163,7 @@ class _Liveness:
     def _of_block(self, block: Block, live: _LiveValues) -> None:
         """See all points of a block after which `live` is read; update that to before it."""
         self._see(live)
-        for op in reversed(list(block.ops)):
+        for op in reversed(operations_of(block)):
             if op.regions:
                 self._of_regions(op, live)
             live.remove(op.results)
@@ -173,7 +173,7 @@ class _Liveness:
 
     def _read(self, op: Operation) -> set[SSAValue]:
         """The tiles that an operation reads: of one that is streamed, those behind it."""
-        return set[SSAValue]().union(*map(self._sources, op.operands))
+        return set[SSAValue]().union(*map(self._sources, operands_of(op)))
 
     def _sources(self, value: SSAValue) -> set[SSAValue]:
         """A tile, or what its elements are computed of, one by one, where they are read."""

@@ -33,7 +33,6 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
 from tileas_xdsl.diagnostics.emission import OpError, op_error
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -42,6 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     registers_left,
 )
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.ptx.base import PtxOp, kind_of, type_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.isa.kinds import KINDS
@@ -160,7 +160,7 @@ class Lowering:
     def has_loops(self) -> bool:
         """Whether the kernel that is lowered has a loop."""
         kernel = enclosing(self.op, FuncOp)
-        return kernel is None or any(isinstance(op, LOOPS) for op in operations_in(kernel))
+        return kernel is None or has_instance(kernel, *LOOPS)
 
     def lower(self, ops: Iterable[Operation]) -> None:
         """Lower operations one after the other; the block may change on the way.

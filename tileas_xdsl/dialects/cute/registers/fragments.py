@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
@@ -17,7 +17,9 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.memory.pointers import Value
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.field_init import as_value, initialise
 from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.interned import i32_attr, vector_of
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeFragmentOp", "SelectFragmentOp", "SliceFragmentOp", "UndefFragmentOp"]
@@ -41,10 +43,10 @@ class MakeFragmentOp(IRDLOperation):
     assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
 
     def __init__(self, parts: Sequence[Value]) -> None:
-        values = [SSAValue.get(part) for part in parts]
+        values = [as_value(part) for part in parts]
         count = sum(_length(value.type) for value in values)
         element = element_of(values[0].type) if values else i32
-        super().__init__(operands=[values], result_types=[VectorType(element, [count])])
+        initialise(self, values, [vector_of(element, count)], {})
 
     def verify_(self) -> None:
         result = fragment(self, self.result.type, "result")
@@ -74,12 +76,9 @@ class SliceFragmentOp(IRDLOperation):
     assembly_format = "$source `[` $offset `]` attr-dict `:` type($source) `->` type($result)"
 
     def __init__(self, source: Value, offset: int, size: int) -> None:
-        source = SSAValue.get(source)
-        super().__init__(
-            operands=[source],
-            result_types=[VectorType(element_of(source.type), [size])],
-            properties={"offset": IntegerAttr(offset, i32)},
-        )
+        source = as_value(source)
+        result = vector_of(element_of(source.type), size)
+        initialise(self, [source], [result], {"offset": i32_attr(offset)})
 
     def verify_(self) -> None:
         source = fragment(self, self.source.type, "source")
@@ -103,7 +102,7 @@ class UndefFragmentOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, result_type: Attribute) -> None:
-        super().__init__(result_types=[result_type])
+        initialise(self, [], [result_type], {})
 
     def verify_(self) -> None:
         fragment(self, self.result.type, "result")

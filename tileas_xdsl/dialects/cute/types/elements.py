@@ -28,7 +28,7 @@ _VECTORS, _INTEGERS = Kinds(VectorType), Kinds(IntegerType)
 
 def element_bits(type_: Attribute) -> int | None:
     """The bits of one stored element; None for what is never in memory.  tf32 takes 32 bits."""
-    if isinstance(type_, FloatTF32Type):
+    if type(type_) is FloatTF32Type:
         return 32
     if width := integer_bits(type_):
         return width if width in STORED_INTEGERS else None

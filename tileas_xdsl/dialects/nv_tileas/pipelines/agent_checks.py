@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import check_terminator, note_at
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import AGENT_SWITCH
@@ -72,7 +72,7 @@ def _check_budgets(op: Operation) -> None:
 def int_values(op: Operation, name: str) -> Sequence[int] | None:
     """The numbers of an array attribute, None if it is not there."""
     values = op.properties.get(name)
-    if not isinstance(values, DenseArrayBase):
+    if values is None or not isinstance(values, DenseArrayBase):
         return None
     return cast("DenseArrayBase[IntegerType]", values).get_values()
 
@@ -152,9 +152,9 @@ def captures(region: Region) -> Iterator[tuple[Operation, SSAValue]]:
         inside.update(block for inner in op.regions for block in inner.blocks)
     inside.update(region.blocks)
     for op in operations_in(region):
-        for operand in op.operands:
+        for operand in operands_of(op):
             owner = operand.owner
-            block = owner if isinstance(owner, Block) else owner.parent
+            block = owner if type(owner) is Block else owner.parent
             if block not in inside:
                 yield op, operand
 

@@ -126,10 +126,10 @@ def carried_values(value: SSAValue) -> Iterator[SSAValue]:
 def inflows(value: SSAValue) -> Sequence[SSAValue] | None:
     """What control flow carries into `value`; None if it does not come by control flow."""
     match value:
+        case OpResult():  # first, for most are
+            return _into_result(value.op, value.index)
         case BlockArgument():
             return _into_argument(value.block, value.index)
-        case OpResult():
-            return _into_result(value.op, value.index)
         case _:
             return None
 

@@ -27,7 +27,8 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     placed_tile,
 )
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -57,7 +58,7 @@ def put_into_stages(root: Operation) -> None:
 
 def separate_agents(root: Operation) -> None:
     """Convert register tiles of other threads that an agent uses, at the agent's start."""
-    switches = [op for op in operations_in(root) if isinstance(op, AgentSwitchOp)]
+    switches = instances_in(root, AgentSwitchOp)
     if not switches:
         return
     groups = TileGroups(root, apart=reads_registers)
@@ -109,7 +110,7 @@ def store_computed_operands(root: Operation) -> None:
     Groups are built without joining across computing operations: a tile that is loaded for the MMA
     alone may stay in memory.
     """
-    products = [op for op in operations_in(root) if isinstance(op, MatrixProduct)]
+    products = instances_in(root, AsyncDotOp, BlockScaledMmaOp, DotOp)
     if not products:
         return
     groups = TileGroups(root, apart=reads_registers)
@@ -155,7 +156,7 @@ def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
     return {
         groups.of(value)
         for op in operations_in(root)
-        if isinstance(op, MatrixProduct)
+        if isinstance(op, AsyncDotOp | BlockScaledMmaOp | DotOp)
         for value, spaces in space_requirements(op)
         if spaces == frozenset({Space.TMEM})
     }

@@ -26,10 +26,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import (
+    is_placed,
     payload_results,
-    placed_shape,
     placed_tile,
 )
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
@@ -111,8 +112,8 @@ def reads_registers(op: Operation) -> bool:
 
 def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
     """Yield the requirements of an operation; tiles that it does not name are unconstrained."""
-    for value in (*op.operands, *op.results):
-        if (space := space_of(value.type)) is not None and placed_shape(value.type) is not None:
+    for value in (*operands_of(op), *op.results):
+        if (space := space_of(value.type)) is not None and is_placed(value.type):
             yield value, frozenset({space})
     for kinds, of_type in _BY_KIND:
         if kinds[type(op)]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import placed_tile
+from tileas_xdsl.dialects.interned import tensor_of
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
     DotOperandEncoding,
@@ -44,7 +44,7 @@ def typed(type_: Attribute, encoding: Attribute) -> Attribute:
         layout = LayoutAttr(encoding.data)
         return TiledViewType(type_.shape, type_.element_type, type_.residency, layout)
     if (tile := placed_tile(type_)) is not None:
-        return TensorType(tile.element_type, tile.get_shape(), encoding)
+        return tensor_of(tile.element_type, tile.get_shape(), encoding)
     return type_
 
 

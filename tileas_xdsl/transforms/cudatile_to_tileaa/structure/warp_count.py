@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.reductions import ReduceOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.layout.integers import ceil_div
 
 DEFAULT_WARPS = 4
@@ -95,7 +96,7 @@ def enough_warps(kernel: EntryOp, hint: int) -> int:
 
     A product's warps are kept: which tiles its operands become is not known yet.
     """
-    if any(isinstance(op, MmaFOp | MmaIOp) for op in operations_in(kernel)):
+    if has_instance(kernel, MmaFOp, MmaIOp):
         return hint
     live, warps = _live_registers(kernel), hint
     while warps < REGISTER_LIMITED_WARPS and live > REGISTERS_LEFT_FOR_TILES * LANES * warps:

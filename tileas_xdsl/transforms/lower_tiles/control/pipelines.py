@@ -23,7 +23,6 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.pointer_chunks import async_copies, copied_load
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,
     ClusterArriveOp,
@@ -37,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     SyncWarpOp,
     UmmaCommitOp,
 )
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
@@ -231,7 +231,7 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     if body is None:
         raise op_error(op, "fills a stage outside its body, which is not lowered to threads yet")
     loads = loads_of(body)
-    by_threads = any(isinstance(inner, CopyOp) for inner in operations_in(body))
+    by_threads = has_instance(body, CopyOp)
     if not loads and by_threads:
         return _fill_by_threads(e, op, stages, index)
     if not loads:
@@ -356,7 +356,7 @@ def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     if any(map(is_read_by_threads, body.args)):
-        if not any(isinstance(inner, AsyncDotOp | DotOp) for inner in operations_in(body)):
+        if not has_instance(body, AsyncDotOp, DotOp):
             # What nothing has used yet may still be on its way, and TMA is the next to write there.
             e.insert(FenceProxyAsyncOp("shared::cta"))
         # Lanes that have read come before the one that will arrive for their warp.

@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaLoadOp,
     WarpIdxOp,
 )
-from tileas_xdsl.dialects.kinds import Kinds
+from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.ptx.structure.control import is_name
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.target.arch import Target
@@ -248,7 +248,7 @@ def _blocks(op: func.FuncOp) -> int | None:
     """Return the minimum of blocks per SM; 1 with `setmaxnreg`, which needs a register count."""
     blocks = _number(op, BLOCKS)
     known = blocks is not None or REGISTERS in op.attributes
-    if known or not any(isinstance(inner, SetMaxRegisterOp) for inner in operations_in(op)):
+    if known or not has_instance(op, SetMaxRegisterOp):
         return blocks
     return 1
 

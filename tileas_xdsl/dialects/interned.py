@@ -1,0 +1,91 @@
+"""Attributes and types that are made often: equal ones are one object.
+
+Whoever makes an attribute has its parameters made and checked: `vector<4xf32>` are three attributes
+and 40 calls.  One kernel of attention asks for 600 vector types, of which 20 differ.  Attributes
+never change, so the first one serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import TypeVar
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    VectorType,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+MadeT = TypeVar("MadeT", bound=Callable[..., object])
+
+KEPT = 1 << 14
+"""Attributes of a kind that are kept, the last ones asked for; kernels have some hundred."""
+
+UNIT = UnitAttr()
+NONE = NoneAttr()
+
+_kept = lru_cache(KEPT)
+
+
+@_kept
+def integer_attr(value: int, type_: IntegerType | IndexType) -> IntegerAttr:
+    """Return an integer attribute."""
+    return IntegerAttr(value, type_)
+
+
+def i32_attr(value: int) -> IntegerAttr[IntegerType]:
+    """Return an `i32` attribute: a count, an offset or a size."""
+    return _i32_attr(value)
+
+
+@_kept
+def _i32_attr(value: int) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(value, i32)
+
+
+@cache
+def integer_type(bits: int) -> IntegerType:
+    """Return the signless integer type of so many bits."""
+    return IntegerType(bits)
+
+
+@_kept
+def vector_of(element: Attribute, length: int) -> VectorType[Attribute]:
+    """Return the type of a vector of one dimension."""
+    return VectorType(element, [length])
+
+
+@_kept
+def tensor_of(
+    element: Attribute, shape: tuple[int, ...], encoding: Attribute = NONE
+) -> TensorType[Attribute]:
+    """Return the type of a tile."""
+    return TensorType(element, shape, encoding)
+
+
+@_kept
+def text_attr(text: str) -> StringAttr:
+    """Return a string attribute."""
+    return StringAttr(text)
+
+
+@_kept
+def int_array(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """Return an array of `i32`, of sizes of operands for example."""
+    return DenseArrayBase.from_list(i32, numbers)
+
+
+@_kept
+def index_array(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    """Return an array of `i64`: static positions and extents."""
+    return DenseArrayBase.from_list(i64, numbers)
