@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar, cast
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
-from xdsl.ir import Attribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -97,48 +97,71 @@ _NAMED = "names_an_operation"
 
 
 def _check_properties(op: CudaTileOp) -> None:
-    for name, definition in op.get_irdl_definition().properties.items():
-        if name not in op.properties and not isinstance(definition, OptPropertyDef):
+    for name in _shape(type(op)).required:
+        if name not in op.properties:
             raise op.refuse("cuda_tile.requires.attribute", name=name)
 
 
 def _sizes_are_right(op: CudaTileOp) -> bool:
     """Whether each name has its required number of values; if not, xDSL reports it."""
-    definition = op.get_irdl_definition()
+    shape = _shape(type(op))
     try:
-        for name, _ in (*definition.operands, *definition.results):
+        for name, _, _ in (*shape.operands, *shape.results):
             getattr(op, name)
     except (AttributeError, IndexError, ValueError, VerifyException):
         return False
-    fixed = not any(isinstance(d, (VarOperandDef, OptOperandDef)) for _, d in definition.operands)
-    return not fixed or len(op.operands) == len(definition.operands)
+    return not shape.is_fixed or len(op.operands) == len(shape.operands)
 
 
 def _check_types(op: CudaTileOp) -> None:
-    definition = op.get_irdl_definition()
-    for kind, definitions in (("operand", definition.operands), ("result", definition.results)):
-        for index, (rule, many, type_) in enumerate(_typed(op, definitions)):
-            if not rule.holds(type_):
-                summary = f"variadic of {rule.summary}" if many else rule.summary
-                raise op.refuse(
-                    "cuda_tile.type_constraint",
-                    kind=kind,
-                    index=index,
-                    expected=summary,
-                    given=type_,
-                )
+    shape = _shape(type(op))
+    for kind, values in (("operand", shape.operands), ("result", shape.results)):
+        index = 0
+        for name, rule, many in values:
+            for type_ in types_of(op, name):
+                if not rule.holds(type_):
+                    summary = f"variadic of {rule.summary}" if many else rule.summary
+                    raise op.refuse(
+                        "cuda_tile.type_constraint",
+                        kind=kind,
+                        index=index,
+                        expected=summary,
+                        given=type_,
+                    )
+                index += 1
 
 
-def _typed(
-    op: CudaTileOp, definitions: Sequence[tuple[str, OperandDef | ResultDef]]
-) -> Iterator[tuple[TypeRule, bool, Attribute]]:
-    """For each value: its rule, whether its name stands for many, and its type."""
-    for name, definition in definitions:
-        many = isinstance(definition, (VarOperandDef, VarResultDef))
-        many &= not isinstance(definition, (OptOperandDef, OptResultDef))
-        rule = _rule_of(definition)
-        for type_ in types_of(op, name):
-            yield rule, many, type_
+_Value: TypeAlias = tuple[str, TypeRule, bool]
+"""A name of the definition, the rule for its types, and whether it stands for many values."""
+
+
+class _Shape(NamedTuple):
+    """What the verifier asks the definition of a class for."""
+
+    required: Sequence[str]
+    """Properties that have to be there."""
+    operands: Sequence[_Value]
+    results: Sequence[_Value]
+    is_fixed: bool
+    """Whether the number of operands is."""
+
+
+@cache
+def _shape(kind: type[CudaTileOp]) -> _Shape:
+    found = kind.get_irdl_definition()
+    variable = (VarOperandDef, OptOperandDef)
+    return _Shape(
+        [name for name, d in found.properties.items() if not isinstance(d, OptPropertyDef)],
+        [_value(name, each) for name, each in found.operands],
+        [_value(name, each) for name, each in found.results],
+        not any(isinstance(each, variable) for _, each in found.operands),
+    )
+
+
+def _value(name: str, definition: OperandDef | ResultDef) -> _Value:
+    many = isinstance(definition, (VarOperandDef, VarResultDef))
+    many &= not isinstance(definition, (OptOperandDef, OptResultDef))
+    return name, _rule_of(definition), many
 
 
 def _rule_of(definition: OperandDef | ResultDef) -> TypeRule:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from math import gcd
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
+from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -63,9 +63,10 @@ def row_alignment(op: Operation, bits: int) -> int:
     """
     if not isinstance(op, TiledLoadBase | TiledStoreOp):
         return ACCESS_BYTES
-    type_ = origin(op.view).type
-    if not isa(type_, MemRefType[Attribute]):
+    array = origin(op.view)
+    if not isinstance(array.type, MemRefType):
         return ACCESS_BYTES
+    type_ = as_array(array)
     strides = [stride for stride in strides_of(type_)[:-1] if stride != DYNAMIC_INDEX]
     return gcd(ACCESS_BYTES, *(stride * bits // 8 for stride in strides))
 
