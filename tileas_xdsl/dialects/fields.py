@@ -66,6 +66,7 @@ from tileas_xdsl.dialects.field_init import (
     Parameter,
     ResultType,
     init_from_parameters,
+    init_of_groups,
     place_operands,
 )
 
@@ -338,3 +339,5 @@ else:
 
     class FieldsOp(IRDLOperation):
         """Base of operations with derived constructors."""
+
+        __init__ = init_of_groups

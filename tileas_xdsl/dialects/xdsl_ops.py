@@ -6,36 +6,61 @@ and the verifier checks it.  Properties with a default get it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, i1, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation
 
-from tileas_xdsl.dialects.interned import index_array
+from tileas_xdsl.dialects.field_init import init_of_groups
+from tileas_xdsl.dialects.interned import index_array, integer_attr
 
-OpT = TypeVar("OpT", bound=Operation)
+OpT = TypeVar("OpT", bound=IRDLOperation)
 
 
 def constant_op(value: IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr) -> arith.ConstantOp:
     """Return a constant."""
-    return arith.ConstantOp.create(result_types=(value.get_type(),), properties={"value": value})
+    return made(arith.ConstantOp, (), value.get_type(), {"value": value})
 
 
 def binary_op(kind: type[OpT], a: SSAValue, b: SSAValue) -> OpT:
     """Return an operation on two values of one type, of which it gives another."""
-    return kind.create(operands=(a, b), result_types=(a.type,))
+    return made(kind, (a, b), a.type)
 
 
 def cast_op(kind: type[OpT], value: SSAValue, type_: Attribute) -> OpT:
     """Return an operation that gives a value another type."""
-    return kind.create(operands=(value,), result_types=(type_,))
+    return made(kind, (value,), type_)
 
 
 def extraction(whole: SSAValue, position: int, element: Attribute) -> vector.ExtractOp:
     """Return the extraction of one element, of this type, of a vector of one dimension."""
-    return vector.ExtractOp.create(
-        operands=(whole,),
-        result_types=(element,),
-        properties={"static_position": index_array((position,))},
-    )
+    return made(vector.ExtractOp, (whole,), element, {"static_position": index_array((position,))})
+
+
+def comparison(a: SSAValue, b: SSAValue, predicate: str) -> arith.CmpiOp:
+    """Return a comparison of integers; the predicate is `eq`, `slt`, `ult`, ..."""
+    return made(arith.CmpiOp, (a, b), i1, {"predicate": integer_attr(_PREDICATES[predicate], i64)})
+
+
+def selection(condition: SSAValue, a: SSAValue, b: SSAValue) -> arith.SelectOp:
+    """Return one of two values."""
+    return made(arith.SelectOp, (condition, a, b), a.type)
+
+
+_PREDICATES = {name: number for number, name in enumerate(arith.CMPI_COMPARISON_OPERATIONS)}
+
+
+def made(
+    kind: type[OpT],
+    operands: Sequence[SSAValue],
+    result: Attribute,
+    properties: Mapping[str, Attribute] = MappingProxyType({}),
+) -> OpT:
+    """Return an operation of one result."""
+    op = kind.__new__(kind)
+    init_of_groups(op, operands=operands, result_types=(result,), properties=properties)
+    return op

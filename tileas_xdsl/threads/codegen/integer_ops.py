@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, IndexType, i1, i16, i32, i6
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.interned import integer_type
-from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op
+from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op, comparison
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 
 _INDEX = IndexType()
@@ -92,12 +92,12 @@ def xor(e: ThreadBuilder, a: SSAValue, b: SSAValue | None) -> SSAValue:
 
 def is_less(e: ThreadBuilder, a: SSAValue, b: SSAValue) -> SSAValue:
     """Return whether `a < b`, signed."""
-    return e.insert(arith.CmpiOp(a, b, "slt")).result
+    return e.insert(comparison(a, b, "slt")).result
 
 
 def is_equal(e: ThreadBuilder, a: SSAValue, constant: int) -> SSAValue:
     """Return whether a value equals a constant."""
-    return e.insert(arith.CmpiOp(a, constant_like(e, a, constant), "eq")).result
+    return e.insert(comparison(a, constant_like(e, a, constant), "eq")).result
 
 
 def logical_and(e: ThreadBuilder, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:

@@ -8,10 +8,9 @@ A masked chunk is filled with zeros by the copy itself.  Source: PTX ISA, cp.asy
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
-
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -47,7 +46,7 @@ def start_copies(e: ThreadBuilder, load: LoadOp, tile: SharedTile) -> None:
         copied = None
         if flag is not None:
             both = (i32_constant(e, size), i32_constant(e, 0))
-            copied = e.insert(arith.SelectOp(flag, *both)).result
+            copied = e.insert(selection(flag, *both)).result
         cache = "global" if size == PAST_THE_FIRST_CACHE else "always"
         address = chunk_address(e, tile, chunk)
         e.insert(

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.cute_nvgpu import AtomicCasOp, AtomicRmwOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison, selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.pointer_ops import recast
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
@@ -61,7 +62,7 @@ class Updater:
         )
         if exists is None:
             return old
-        return self.e.insert(arith.SelectOp(exists, old, compare)).result
+        return self.e.insert(selection(exists, old, compare)).result
 
     def _rmw(
         self, kind: str, value: SSAValue, pointer: SSAValue, exists: SSAValue | None
@@ -113,7 +114,7 @@ class Updater:
             kind = FLOAT_LOOPS[self.mode]
             new = e.insert(kind(self._as_element(expected), value)).result
             found = self._cas(expected, self._as_bits(new), here, None)
-            again = e.insert(arith.CmpiOp(found, expected, "ne")).result
+            again = e.insert(comparison(found, expected, "ne")).result
             e.insert(scf.ConditionOp(again, found))
         with e.within(after):
             e.insert(scf.YieldOp(after.args[0]))

@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -142,8 +143,8 @@ class GlobalTile:
             return None
         if offset and self.factors[axis] == 0:
             left = subtract(e, coordinate, limit)
-            return e.insert(arith.CmpiOp(left, constant_like(e, left, -offset), "slt")).result
-        return e.insert(arith.CmpiOp(add(e, coordinate, offset), limit, "ult")).result
+            return e.insert(comparison(left, constant_like(e, left, -offset), "slt")).result
+        return e.insert(comparison(add(e, coordinate, offset), limit, "ult")).result
 
     def contains(self, e: ThreadBuilder, columns: int) -> SSAValue | None:
         """Return whether all rows are in bounds up to a column; None if they always are."""
@@ -152,10 +153,10 @@ class GlobalTile:
             limit, start = self.limits[axis], self.starts[axis]
             if limit is None:
                 continue
-            ends = e.insert(arith.CmpiOp(add(e, start, extent), limit, "sle")).result
+            ends = e.insert(comparison(add(e, start, extent), limit, "sle")).result
             found = logical_and(e, found, ends)
             if self.factors[axis]:
-                begins = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
+                begins = e.insert(comparison(start, constant_like(e, start, 0), "sge")).result
                 found = logical_and(e, found, begins)
         return found
 
@@ -203,8 +204,8 @@ class GlobalTile:
             return None
         start = self.starts[-1]
         end = add(e, start, self.shape[-1])
-        below = e.insert(arith.CmpiOp(end, limit, "sle")).result
-        above = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
+        below = e.insert(comparison(end, limit, "sle")).result
+        above = e.insert(comparison(start, constant_like(e, start, 0), "sge")).result
         whole = e.insert(arith.AndIOp(above, below)).result
         if isinstance(extent, int):
             return whole

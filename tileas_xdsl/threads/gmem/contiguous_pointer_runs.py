@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -95,15 +96,15 @@ class Runs:
         e, size = self.e, self.type.element_bytes
         first, last = (self._pointer(chunk, k) for k in (0, chunk.count - 1))
         distance = i64_constant(e, (chunk.count - 1) * size)
-        is_run = e.insert(arith.CmpiOp(subtract(e, last, first), distance, "eq")).result
+        is_run = e.insert(comparison(subtract(e, last, first), distance, "eq")).result
         rest = e.insert(arith.AndIOp(first, i64_constant(e, chunk.count * size - 1))).result
-        is_aligned = e.insert(arith.CmpiOp(rest, i64_constant(e, 0), "eq")).result
+        is_aligned = e.insert(comparison(rest, i64_constant(e, 0), "eq")).result
         found = logical_and(e, is_run, is_aligned)
         if self.mask is None:
             return found
         flags = [element(e, self.mask.parts[chunk.block], k) for k in _registers(chunk)]
         for flag in flags[1:]:
-            found = logical_and(e, found, e.insert(arith.CmpiOp(flag, flags[0], "eq")).result)
+            found = logical_and(e, found, e.insert(comparison(flag, flags[0], "eq")).result)
         return found
 
     def _pointer(self, chunk: AccessChunk, k: int) -> SSAValue:

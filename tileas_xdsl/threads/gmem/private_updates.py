@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp as PointerLoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -172,7 +173,7 @@ class PrivateUpdates:
         """Update the window if the offset is below its entries, else global memory."""
         e, (value,) = self.e, each.operands
         limit = constant_like(e, offset, self.entries)
-        is_private = e.insert(arith.CmpiOp(offset, limit, "ult")).result
+        is_private = e.insert(comparison(offset, limit, "ult")).result
         is_beyond = xor(e, is_private, i1_constant(e, True))
         index = offset if offset.type == i32 else e.insert(arith.TruncIOp(offset, i32)).result
         entry = advance(e, window.pointer, index)
@@ -216,7 +217,7 @@ class PrivateUpdates:
         for k in range(0, self.entries, e.agent.threads):
             value = e.insert(LoadOp(first, i32, offset=k)).result
             nothing = i32_constant(e, self.identity)
-            is_changed = e.insert(arith.CmpiOp(value, nothing, "ne")).result
+            is_changed = e.insert(comparison(value, nothing, "ne")).result
             here = followed(e, add(e, address, i64_constant(e, k * size)), where.type)
             before = self._insert(value, here, is_changed, self.order)
             if any(self.op.result.uses):

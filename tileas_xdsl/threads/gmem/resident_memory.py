@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     GetDynSmemOp,
 )
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -115,7 +116,7 @@ def _free_slot(e: ThreadBuilder, words: SSAValue, slots: int) -> SSAValue:
         slot = before.args[0]
         word = advance(e, words, slot)
         update = AtomicCasOp(i32_constant(e, 0), one, word, order="acquire", scope="gpu")
-        is_taken = e.insert(arith.CmpiOp(e.insert(update).result, i32_constant(e, 0), "ne")).result
+        is_taken = e.insert(comparison(e.insert(update).result, i32_constant(e, 0), "ne")).result
         e.insert(scf.ConditionOp(is_taken, slot))
     with e.within(after):
         e.insert(scf.YieldOp(e.insert(arith.AndIOp(add(e, after.args[0], one), last)).result))

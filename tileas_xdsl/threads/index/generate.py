@@ -32,6 +32,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_vectors
@@ -347,7 +348,7 @@ class Generation:
                 found.append(arms[0 if side else 1])
                 continue
             here = _at(e, self._value(step.condition), k)
-            found.append(e.insert(arith.SelectOp(here, *arms)).result)
+            found.append(e.insert(selection(here, *arms)).result)
         return joined(e, found)
 
     def _selected(self, condition: SSAValue, step: Choice) -> SSAValue:
@@ -355,9 +356,9 @@ class Generation:
         if not _is_vector(condition):
             if any(map(_is_vector, both)):
                 both = [self._vector(value) for value in both]
-            return e.insert(arith.SelectOp(condition, *both)).result
+            return e.insert(selection(condition, *both)).result
         found = [
-            e.insert(arith.SelectOp(element(e, condition, k), *(element(e, v, k) for v in both)))
+            e.insert(selection(element(e, condition, k), *(element(e, v, k) for v in both)))
             for k in range(self.count)
         ]
         return joined(e, [op.result for op in found])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.expr.digit_fits import Coefficients, bit_rows, digit_rows, fit
 from tileas_xdsl.layout.expr.expression import (
     BinaryExpression,
@@ -244,7 +245,7 @@ def _flag(e: ThreadBuilder, flags: Flags) -> SSAValue:
     for warp, number in enumerate(masks.tolist()):
         if number != usual:
             here = is_equal(e, warp_id(e), warp)
-            mask = e.insert(arith.SelectOp(here, i32_constant(e, _signed(number)), mask)).result
+            mask = e.insert(selection(here, i32_constant(e, _signed(number)), mask)).result
     return modulo(e, e.insert(arith.ShRUIOp(mask, lane_id(e))).result, 2)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import FenceMbarrierInitOp, GetDynSmemOp, MbarrierInitOp
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, is_equal
 from tileas_xdsl.threads.codegen.pointer_ops import advance
@@ -42,4 +42,4 @@ def next_stage(e: ThreadBuilder, stage: SSAValue, count: int) -> tuple[SSAValue,
     following = add(e, stage, 1)
     wraps = is_equal(e, following, count)
     first = constant_like(e, stage, 0)
-    return e.insert(arith.SelectOp(wraps, first, following)).result, wraps
+    return e.insert(selection(wraps, first, following)).result, wraps

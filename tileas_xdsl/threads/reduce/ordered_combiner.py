@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -87,7 +87,7 @@ class OrderedCombiner:
     def chosen(self, condition: SSAValue, first: Row, second: Row) -> Row:
         """The first row where a condition holds, else the second."""
         pairs = zip(first, second, strict=True)
-        return [self.e.insert(arith.SelectOp(condition, a, b)).result for a, b in pairs]
+        return [self.e.insert(selection(condition, a, b)).result for a, b in pairs]
 
     def lane_along(self) -> SSAValue:
         """Return the index of the lane along its line."""

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
@@ -175,7 +175,7 @@ def chosen(e: ThreadBuilder, values: Mapping[int, SSAValue], table: Table) -> SS
     rank = number_of(e, ranks)
     for k, key in enumerate(keys[1:], 1):
         here = is_equal(e, rank, k)
-        result = e.insert(arith.SelectOp(here, values[key], result)).result
+        result = e.insert(selection(here, values[key], result)).result
     return result
 
 

@@ -8,6 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.dialects.xdsl_ops import comparison, selection
 from tileas_xdsl.target.tma.array_slices import ROW_LIMIT
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i32_constant, subtract
@@ -28,8 +29,8 @@ def in_slices(
     start, extent = (cast_index(e, value, i32) for value in (rows.start, rows.extent))
     limit, zero = i32_constant(e, ROW_LIMIT), i32_constant(e, 0)
     behind = e.insert(arith.MinSIOp(subtract(e, extent, row), limit)).result
-    is_inside = e.insert(arith.CmpiOp(row, extent, "ult")).result
-    left = e.insert(arith.SelectOp(is_inside, behind, zero)).result
+    is_inside = e.insert(comparison(row, extent, "ult")).result
+    left = e.insert(selection(is_inside, behind, zero)).result
     moved = list(coordinates)
     moved[rows.axis] = subtract(e, limit, left)
     return moved, (add(e, add(e, start, row), left), limit)

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -78,7 +77,7 @@ ACCESSED = (AddressSpace.GMEM, AddressSpace.SMEM, AddressSpace.GENERIC)
 
 
 @irdl_op_definition
-class PtrAddOp(IRDLOperation):
+class PtrAddOp(FieldsOp):
     """The pointer `offset` elements further on."""
 
     name = "cute.add_offset"
@@ -145,7 +144,7 @@ def _multiple(offset: SSAValue) -> int:
 
 
 @irdl_op_definition
-class RecastPtrOp(IRDLOperation):
+class RecastPtrOp(FieldsOp):
     """The same address, with another element."""
 
     name = "cute.recast_iter"
@@ -172,7 +171,7 @@ class RecastPtrOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PtrToIntOp(IRDLOperation):
+class PtrToIntOp(FieldsOp):
     """The address as an integer: 32 bits of shared memory, 64 bits of global memory."""
 
     name = "cute.ptrtoint"
@@ -199,7 +198,7 @@ class PtrToIntOp(IRDLOperation):
 
 
 @irdl_op_definition
-class IntToPtrOp(IRDLOperation):
+class IntToPtrOp(FieldsOp):
     """The pointer with an address: 32 bits of shared memory, 64 bits of global memory."""
 
     name = "cute.inttoptr"
@@ -300,7 +299,7 @@ class OrderedLoadEffect(MemoryEffect):
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(FieldsOp):
     """Reads an element, or the N elements of a fragment from N consecutive places.
 
     The first place is `offset` elements behind the pointer.  Where `pred` is false nothing is read,

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -110,7 +109,7 @@ class MakeGmmaSmemDescOp(DescriptorOp):
 
 
 @irdl_op_definition
-class SmemDescAddOp(IRDLOperation):
+class SmemDescAddOp(FieldsOp):
     """The descriptor of what lies a number of bytes further on."""
 
     name = "cute_nvgpu.smem_desc_add"
@@ -164,7 +163,7 @@ class WgmmaCommitOp(_WgmmaActOp):
 
 
 @irdl_op_definition
-class WgmmaWaitOp(IRDLOperation):
+class WgmmaWaitOp(FieldsOp):
     """Waits until at most `count` groups are under way.
 
     The results are the operands: accumulators that may be read, or products that go on.

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
-    IRDLOperation,
     opt_operand_def,
     opt_prop_def,
     result_def,
@@ -191,7 +190,7 @@ class FenceProxyAsyncOp(FieldsOp):
     assembly_format = "$space attr-dict"
 
 
-class _NamedBarrierOp(IRDLOperation):
+class _NamedBarrierOp(FieldsOp):
     """One of the sixteen barriers of a block, named by a number or by a value."""
 
     id = opt_prop_def(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -124,7 +124,7 @@ class ElectOneOp(FieldsOp):
 
 
 @irdl_op_definition
-class MakeWarpUniformOp(IRDLOperation):
+class MakeWarpUniformOp(FieldsOp):
     """A value that is equal in all threads of a warp, in a form in which that is seen."""
 
     name = "cute_nvgpu.arch.make_warp_uniform"
@@ -159,7 +159,7 @@ class SetMaxRegisterOp(FieldsOp):
 
 
 @irdl_op_definition
-class GetDynSmemOp(IRDLOperation):
+class GetDynSmemOp(FieldsOp):
     """A place in the dynamic shared memory of the block, `offset` bytes from its start."""
 
     name = "cute_nvgpu.arch.get_dyn_smem"

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -112,7 +111,7 @@ class LdsmOp(FieldsOp):
 
 
 @irdl_op_definition
-class ShuffleOp(IRDLOperation):
+class ShuffleOp(FieldsOp):
     """The value of another lane of the warp, all of which execute it.
 
     `bfly`: lane xor n, `idx`: lane n, `up`: lane - n, `down`: lane + n; a lane that would read
