@@ -122,7 +122,7 @@ class _LocatingApplier(GreedyRewritePatternApplier):
     def _of_kind(self, kind: type[Operation]) -> list[RewritePattern]:
         """The patterns that can match operations of a class, in order."""
         if (found := self._by_kind.get(kind)) is None:
-            found = [one for one in self.all_patterns if issubclass(kind, root_kinds(one))]
+            found = [one for one in self.all_patterns if _is_one_of(kind, root_kinds(one))]
             self._by_kind[kind] = found
         return found
 
@@ -205,6 +205,11 @@ def root_kinds(pattern: RewritePattern) -> tuple[type[Operation], ...]:
     """Return the classes that a pattern can match: those it says, or that its method is for."""
     declared = getattr(pattern, "root_kinds", None)
     return _decorated(type(pattern)) if declared is None else declared
+
+
+@cache
+def _is_one_of(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
+    return issubclass(kind, kinds)
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
+from typing import cast
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -22,15 +23,15 @@ next_of: Callable[[Operation], Operation | None] = attrgetter("_next_op")
 def operations_in(root: Operation | Region | Block) -> list[Operation]:
     """Return all operations in `root`, itself first if it is one, as `walk` yields them."""
     found: list[Operation] = []
-    match root:
-        case Operation():
-            found.append(root)
-            for region in root.regions:
-                _add_region(region, found)
-        case Region():
-            _add_region(root, found)
-        case Block():
-            _add_block(root, found)
+    if type(root) is Region:
+        _add_region(root, found)
+    elif type(root) is Block:
+        _add_block(root, found)
+    else:  # `isinstance` asks an abstract class
+        op = cast("Operation", root)
+        found.append(op)
+        for region in op.regions:
+            _add_region(region, found)
     return found
 
 

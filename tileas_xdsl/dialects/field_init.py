@@ -250,6 +250,8 @@ def _defaults(kind: type[IRDLOperation]) -> Sequence[tuple[str, Attribute]]:
 
 def as_value(value: SSAValue | Operation) -> SSAValue:
     """The value, or the first result of the operation."""
+    if value.__class__ in SINGLE:
+        return cast("SSAValue", value)
     return value.results[0] if isinstance(value, Operation) else value
 
 

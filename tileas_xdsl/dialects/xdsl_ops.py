@@ -11,7 +11,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    FloatAttr,
+    IntegerAttr,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -21,7 +28,9 @@ from tileas_xdsl.dialects.interned import index_array, integer_attr
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
 
-def constant_op(value: IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr) -> arith.ConstantOp:
+def constant_op(
+    value: IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr,
+) -> arith.ConstantOp:
     """Return a constant."""
     return made(arith.ConstantOp, (), value.get_type(), {"value": value})
 

@@ -32,7 +32,7 @@ from xdsl.traits import (
 from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
-from tileas_xdsl.diagnostics.walking import operands_of
+from tileas_xdsl.diagnostics.walking import next_of, operands_of
 
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
@@ -75,12 +75,12 @@ class _Merging:
                 for region in op.regions:
                     self.region(region, {} if isolated else known)
             self._operation(op, known)
-            op = op.next_op
+            op = next_of(op)
 
     def _operation(self, op: Operation, known: Known) -> None:
-        if op.next_op is None and op.has_trait(IsTerminator):
+        if next_of(op) is None and op.has_trait(IsTerminator):
             return
-        if is_trivially_dead(op):
+        if all(result.first_use is None for result in op.results) and is_trivially_dead(op):
             self._unused.append(op)
             return
         if any(region.first_block is not region.last_block for region in op.regions):

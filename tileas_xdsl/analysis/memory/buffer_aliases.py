@@ -65,7 +65,7 @@ def merges_in(root: Operation) -> Sequence[Carried]:
 
 
 def _merges_by(op: Operation) -> Sequence[Carried]:
-    if isinstance(op, arith.SelectOp):
+    if type(op) is arith.SelectOp:
         return (merge_of_select(op),)
     return () if isinstance(op, StageOp) else carried_by(op)
 

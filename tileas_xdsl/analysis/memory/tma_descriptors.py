@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
     PointedArray,
@@ -30,6 +29,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
+from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
@@ -218,12 +218,13 @@ def window_of(view: SSAValue) -> ArgumentView | None:
     while isinstance(view, OpResult) and isinstance(view.op, ViewOp):
         views.append(view.op)
         view = view.op.source
-    pointed, type_ = pointed_array(view), view.type
+    pointed = pointed_array(view)
     argument = without_promises(view) if pointed is None else pointed.pointer
     if not isinstance(argument, BlockArgument) or not _is_known(argument):
         return None
-    if not isa(type_, MemRefType[Attribute]):
+    if not isinstance(view.type, MemRefType):
         return None
+    type_ = as_array(view)
     rank = len(type_.get_shape())
     if not all(_keeps_dimensions(op, rank) for op in views):
         return None

@@ -23,6 +23,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.control import PragmaOp, YieldOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 
@@ -49,9 +50,12 @@ class Carried:
     feeds: tuple[ForwardedOperand, ...]
 
 
+_STAGES = Kinds(StageOp)
+
+
 def carried_by(op: Operation) -> Sequence[Carried]:
     """The values that `op` carries, in order; none for operations that are not control flow."""
-    if not op.regions and not isinstance(op, StageOp):
+    if not op.regions and not _STAGES[type(op)]:
         return ()
     match op:
         case scf.ForOp():

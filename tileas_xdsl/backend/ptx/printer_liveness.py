@@ -56,8 +56,8 @@ class Liveness:
             assert block is not None
             position = self._positions[op] + _reads_late(op, operand, is_whole=is_whole)
             found.last[block] = max(position, found.last.get(block, position))
-            waited |= isinstance(op, WgmmaWaitOp)
-            found.read_in_background |= isinstance(op, WgmmaOp) and operand == 1
+            waited |= type(op) is WgmmaWaitOp
+            found.read_in_background |= type(op) is WgmmaOp and operand == 1
         found.read_in_background &= not waited
         return found
 

@@ -24,7 +24,6 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryWriteEffect
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
@@ -48,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ViewOp,
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
 
@@ -97,7 +97,7 @@ def is_scheduled(op: Operation) -> bool:
         return False
     if isinstance(op, ViewOp):
         viewed = op.result.type
-        return isa(viewed, TensorType[Attribute]) and space_of(viewed) not in _BUFFERS
+        return as_tile(viewed) is not None and space_of(viewed) not in _BUFFERS
     tiles = (*op.operand_types, *op.result_types)
     has_tile = any(isinstance(type_, TensorType) for type_ in tiles)
     return has_tile or bool(op.regions) or not is_side_effect_free(op)

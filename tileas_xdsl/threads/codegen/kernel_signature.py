@@ -195,7 +195,7 @@ def kernel_function(plan: KernelPlan, block: Block, parameters: Sequence[str]) -
 
 def _has_wide_extents(op: Operation) -> bool:
     """Return whether an operation makes an array whose extents have 64 bits."""
-    if not isinstance(op, MakeMemrefOp):
+    if type(op) is not MakeMemrefOp:
         return False
     extents = map(op.extent, range(op.array.get_num_dims()))
     return any(isinstance(extent, SSAValue) and extent.type == i64 for extent in extents)

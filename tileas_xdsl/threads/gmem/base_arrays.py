@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -53,6 +54,9 @@ class ArrayAccess:
         return isinstance(self.op, STORES)
 
 
+_ACCESSES = Kinds(*LOADS, *STORES)
+
+
 def touches(operations: Sequence[Operation]) -> Iterator[ArrayAccess]:
     """The accesses of operations to global memory."""
     for op in operations:
@@ -63,9 +67,7 @@ def touches(operations: Sequence[Operation]) -> Iterator[ArrayAccess]:
 
 def accessed_base(op: Operation) -> SSAValue | None:
     """Return the view or the pointers of an access; None for any other operation."""
-    if isinstance(op, (*LOADS, *STORES)):
-        return op.operands[0]
-    return None
+    return op.operands[0] if _ACCESSES[type(op)] else None
 
 
 def origins(value: SSAValue) -> frozenset[SSAValue]:

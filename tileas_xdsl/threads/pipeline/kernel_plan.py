@@ -135,8 +135,8 @@ class KernelPlan:
     def releases(self, pipeline: CreatePipelineOp, readers: Mapping[int, StageReader]) -> int:
         """Return the arrivals on `empty` per stage: one for each reading warp or MMA commit."""
         agents: dict[int, Agent] = {}
-        for op in operations_in(self.kernel):
-            is_consumer = isinstance(op, StageOp) and "consumer_idx" in op.properties
+        for op in instances_in(self.kernel, StageOp):
+            is_consumer = "consumer_idx" in op.properties
             if is_consumer and pipeline in _pipelines(op.operands[0]):
                 agents[_consumer_index(op)] = self.agent_around(op)
         if any(reader.by_pair for reader in readers.values()):

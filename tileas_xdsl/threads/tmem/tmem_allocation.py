@@ -110,7 +110,7 @@ def _columns_of_scales(e: ThreadBuilder, op: BlockScaledMmaOp) -> int:
 
 
 def _is_tile(op: Operation) -> bool:
-    return isinstance(op, AllocTensorOp) and in_tensor_memory(op.result.type)
+    return type(op) is AllocTensorOp and in_tensor_memory(op.result.type)
 
 
 def _check_size(op: Operation, used: int, allocated: Sequence[TmemColumns] = ()) -> None:

@@ -34,6 +34,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
     may_be_storage,
 )
 from tileas_xdsl.analysis.values.liveness.uses import uses_in_order
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of, space_of_encoding
@@ -80,9 +81,8 @@ def as_conversion(op: object) -> ConvertLayoutOp | None:
 def cost_of(root: Operation) -> Cost:
     """The cost of all conversions in `root`."""
     cost = NOTHING
-    for op in root.walk():
-        if isinstance(op, ConvertLayoutOp):
-            cost = cost.plus(op, 1)
+    for op in instances_in(root, ConvertLayoutOp):
+        cost = cost.plus(op, 1)
     return cost
 
 

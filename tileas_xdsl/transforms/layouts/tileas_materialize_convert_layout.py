@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
@@ -147,11 +147,7 @@ class TileasMaterializeConvertLayout(ModulePass):
         apply_added(TileasMaterializeConvertLayout.name, op)
         threads = AgentThreads(module_target(op, self.target))
         planner = Planner(threads, self.reg2reg_vec_size, self.reinterpret_to_i8)
-        open_conversions = [
-            inner
-            for inner in operations_in(op)
-            if isinstance(inner, ConvertLayoutOp) and _is_open(inner)
-        ]
+        open_conversions = [inner for inner in instances_in(op, ConvertLayoutOp) if _is_open(inner)]
         if not open_conversions:
             return
         plans = {inner: planner.plan(inner) for inner in reversed(open_conversions)}

@@ -33,7 +33,7 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.liveness.registers import own_registers, registers_in_loops
-from tileas_xdsl.diagnostics.walking import operands_of
+from tileas_xdsl.diagnostics.walking import operands_of, operations_of
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -91,7 +91,7 @@ class _Hoisting:
         if not has_instance(self.function, *LOOPS):
             return
         for loop in [*self.function.walk(region_first=True)]:
-            if isinstance(loop, scf.ForOp):
+            if type(loop) is scf.ForOp:
                 self._hoist(loop)
         self._record()
 
@@ -105,7 +105,7 @@ class _Hoisting:
 
     def _hoist(self, loop: scf.ForOp) -> None:
         self._move(loop)
-        sums = [op for op in loop.body.block.ops if isinstance(op, arith.AddiOp)]
+        sums = [op for op in operations_of(loop.body.block) if type(op) is arith.AddiOp]
         if [op for op in sums if _regroup(op, loop)]:
             self.peaks = None
             self._move(loop)
@@ -113,7 +113,7 @@ class _Hoisting:
     def _move(self, loop: scf.ForOp) -> None:
         overdraft = self.overdraft.get(loop, MAX_OVERDRAFT if is_innermost(loop) else 0)
         left: int | None = None
-        waiting = deque(loop.body.block.ops)
+        waiting = deque(operations_of(loop.body.block))
         while waiting:
             op = waiting.popleft()
             if op.parent is not loop.body.block or not _is_invariant(op, loop):
@@ -146,7 +146,7 @@ class _Hoisting:
         inner: Operation | None = op
         while inner is not None:
             for before in _before(inner):
-                if isinstance(before, SetMaxRegisterOp):
+                if type(before) is SetMaxRegisterOp:
                     return before.count.value.data
             inner = inner.parent_op()
         return self._at_entry()

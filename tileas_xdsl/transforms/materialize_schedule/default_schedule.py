@@ -15,14 +15,14 @@ from math import prod
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.scheduling.loops.macro_operations import macro_operations
 from tileas_xdsl.scheduling.resources.buffer_assignment import NAMED_BARRIERS
@@ -178,6 +178,5 @@ def _early_bytes(op: Operation, body: Block, late: set[Operation]) -> int:
 
 
 def _bytes(value: SSAValue) -> int:
-    if not isa(value.type, TensorType[Attribute]):
-        return 0
-    return prod(value.type.get_shape()) * bits_of(value.type.element_type) // 8
+    tile = as_tile(value.type)
+    return 0 if tile is None else prod(tile.get_shape()) * bits_of(tile.element_type) // 8

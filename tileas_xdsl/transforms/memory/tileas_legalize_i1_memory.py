@@ -38,6 +38,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -62,9 +63,13 @@ Memory: TypeAlias = MemRefType[Attribute] | TiledViewType
 
 PADDING = "padding_value"
 
+_MEMORY = Kinds(PtrType, MemRefType, TiledViewType, TensorType)
+
 
 def _in_bytes(type_: Attribute) -> Attribute | None:
     """Return the type of the same memory with bytes; None if it reaches no `i1` memory."""
+    if not _MEMORY[type(type_)]:
+        return None
     if isinstance(type_, PtrType):
         return PtrType(i8, type_.address_space) if type_.pointee == i1 else None
     if isinstance(type_, MemRefType | TiledViewType):

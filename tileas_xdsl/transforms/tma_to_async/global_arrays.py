@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
@@ -39,7 +39,9 @@ def stride_problem(type_: Attribute, bits: int) -> str | None:
 
     Rows are adjacent elements, and begin at multiples of 16 bytes.
     """
-    known = strides_of(type_) if isa(type_, MemRefType[Attribute]) else ()
+    known = (
+        strides_of(cast("MemRefType[Attribute]", type_)) if isinstance(type_, MemRefType) else ()
+    )
     *outer, inner = known or (1,)
     if inner not in (DYNAMIC_INDEX, 1):
         return f"TMA moves rows of adjacent elements, but these are {inner} apart"

@@ -43,7 +43,7 @@ def registers_of(type_: Attribute) -> int:
     fragment, element = as_vector(type_), element_of(type_)
     if _TENSORS[type(type_)]:
         return 0
-    if isinstance(element, PtrType):
+    if type(element) is PtrType:
         return ADDRESS_BITS[element.space] // WORD
     bits = WORD if _INDICES[type(element)] else element_bits(element) or WORD
     count = 1 if fragment is None else prod(fragment.get_shape())
@@ -77,7 +77,8 @@ class _Liveness:
         counted: dict[SSAValue, int],
     ) -> None:
         self.captured, self.counted = captured, counted
-        self.live: set[SSAValue] = set()
+        self.live: dict[SSAValue, int] = {}
+        """With their own registers."""
         self.count = 0
         self.peaks: dict[Operation, int] = {}
 
@@ -89,7 +90,8 @@ class _Liveness:
                 peak = max(peak, self._regions(op))
             self._kill(op.results)
             self._use(operands_of(op))
-            peak = max(peak, self.count)
+            if self.count > peak:
+                peak = self.count
         self._kill(block.args)
         return peak
 
@@ -97,12 +99,13 @@ class _Liveness:
         """Walk the regions; what they use from outside is live all along."""
         self._kill(op.results)
         self._use(self.captured[op])
-        before, count = set(self.live), self.count
+        before, count = self.live, self.count
+        self.live = before.copy()
         peak = count
         for region in op.regions:
             for block in region.blocks:
                 peak = max(peak, self.walk(block))
-                self.live, self.count = set(before), count
+                self.live, self.count = before.copy(), count
         self.peaks[op] = peak
         return peak
 
@@ -112,16 +115,14 @@ class _Liveness:
         for value in values:
             if value in live:
                 continue
-            live.add(value)  # also what is renamed, which has no own registers: it is seen
-            self.count += self._own(value)
+            own = live[value] = self._own(value)  # 0 of what is renamed: it is seen
+            self.count += own
             if type(value) is OpResult and _RENAMED[type(value.op)]:
                 self._use(operands_of(value.op))
 
-    def _kill(self, values: tuple[SSAValue, ...] | list[SSAValue]) -> None:
+    def _kill(self, values: tuple[SSAValue, ...]) -> None:
         for value in values:
-            if value in self.live:
-                self.live.remove(value)
-                self.count -= self._own(value)
+            self.count -= self.live.pop(value, 0)
 
     def _own(self, value: SSAValue) -> int:
         if (found := self.counted.get(value)) is None:

@@ -23,7 +23,7 @@ NARROW_FLOATS = (Float8E4M3FNType, Float8E5M2Type)
 """The floats of eight bits that PTX converts."""
 
 
-_VECTORS, _INTEGERS = Kinds(VectorType), Kinds(IntegerType)
+_VECTORS, _INTEGERS, _OF_BITS = Kinds(VectorType), Kinds(IntegerType), Kinds(FixedBitwidthType)
 
 
 def element_bits(type_: Attribute) -> int | None:
@@ -32,8 +32,8 @@ def element_bits(type_: Attribute) -> int | None:
         return 32
     if width := integer_bits(type_):
         return width if width in STORED_INTEGERS else None
-    if isinstance(type_, FixedBitwidthType):
-        bits = type_.bitwidth
+    if _OF_BITS[type(type_)]:
+        bits = cast("FixedBitwidthType", type_).bitwidth
         return bits if bits in STORED_INTEGERS else None
     return None
 

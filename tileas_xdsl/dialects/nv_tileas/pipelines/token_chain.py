@@ -14,6 +14,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import entry_of_name
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
@@ -53,7 +54,7 @@ def pipelines_of(token: SSAValue) -> Sequence[CreatePipelineOp] | TokenFault:
             step = _step_of(value)
             if isinstance(step, TokenFault):
                 return step
-            if isinstance(step, CreatePipelineOp):
+            if type(step) is CreatePipelineOp:
                 found[step] = None
                 continue
             before = step.operands[:1]
@@ -170,8 +171,13 @@ def _behind_yield(parent: Operation | None, index: int) -> Sequence[SSAValue] | 
             return None
 
 
+_CARRIES = Kinds(scf.ForOp, scf.IfOp, scf.WhileOp)
+
+
 def _into_result(op: Operation, index: int) -> Sequence[SSAValue] | None:
     if not op.regions:
+        return None
+    if not _CARRIES[type(op)]:
         return None
     match op:
         case scf.ForOp():

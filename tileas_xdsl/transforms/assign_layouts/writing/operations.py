@@ -18,9 +18,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -36,6 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.int_tuple import product_each
@@ -208,7 +208,7 @@ def _write_operations(group: TileGroup, choice: Choice) -> None:
 def _of_its_tile(op: Operation, layout: MemoryLayout) -> MemoryLayout:
     """Return the layout of the tile that an operation accesses, which may be a view."""
     types = (*op.result_types, *op.operand_types)
-    encodings = (type_.encoding for type_ in types if isa(type_, TensorType[Attribute]))
+    encodings = (tile.encoding for tile in map(as_tile, types) if tile is not None)
     return next((one.data for one in encodings if isinstance(one, SharedEncoding)), layout)
 
 

@@ -16,6 +16,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     TileGroup,
     stage_parts,
 )
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
@@ -39,11 +40,11 @@ from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import (
 
 def retype_pipelines(root: Operation, chosen: Mapping[TileGroup, Choice], a: Assignment) -> None:
     """The tiles of stages in lists of types and in types of iterators."""
-    for op in root.walk():
+    for op in operations_in(root):
         if isinstance(op, StageOp):
             _retype_lists(op, chosen, a)
         for value in (*op.results, *(v for r in op.regions for b in r.blocks for v in b.args)):
-            if isinstance(value.type, IteratorType):
+            if type(value.type) is IteratorType:
                 _retype_iterator(value, value.type, chosen, a)
 
 

@@ -11,14 +11,15 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors, recreate
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, index_constant
@@ -37,13 +38,13 @@ from tileas_xdsl.threads.registers.vector_split import vectors_of
 
 def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
     """Lower a constant; a splat tile gets registers at its uses."""
-    type_ = op.result.type
-    if not isa(type_, TensorType[Attribute]):
-        return [Scalar(e.insert(arith.ConstantOp(op.value)).result)]
+    tile = as_tile(op.result.type)
+    if tile is None:
+        return [Scalar(e.insert(constant_op(op.value)).result)]
     constant = uniform_constant(op.result)
     if constant is None:
         raise op_error(op, "a constant tile has one value in all of its elements")
-    return [Splat(tuple(type_.get_shape()), type_.element_type, constant)]
+    return [Splat(tile.get_shape(), tile.element_type, constant)]
 
 
 def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Region
-from xdsl.utils.hints import isa
+from xdsl.ir import Block, Region
 
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
@@ -59,14 +58,14 @@ def _model(e: ThreadBuilder, op: scf.IfOp, position: int, given: Sequence[Lowere
 
     A token holds a stage where both arms hold one.
     """
-    type_ = op.results[position].type
+    tile = as_tile(op.results[position].type)
     empty = next((one for one in given if isinstance(one, OrderToken) and one.index is None), None)
     if empty is not None:
         return empty
-    if not isa(type_, TensorType[Attribute]):
+    if tile is None:
         return given[0]
-    layout = common_layout(e, op, type_, given)
-    return RegisterTile(layout, held_as(type_.element_type), ())
+    layout = common_layout(e, op, tile, given)
+    return RegisterTile(layout, held_as(tile.element_type), ())
 
 
 HANDLERS: Handlers = {
