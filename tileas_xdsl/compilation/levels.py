@@ -137,11 +137,14 @@ def mark_done(module: ModuleOp, name: str, level: Level | None) -> None:
     """
     if TARGET not in module.attributes:
         return
-    mark = _mark(module)
-    if any(
-        _follows(line, mark, name) if mark else _starts(line, name, level) for line in _lines(False)
-    ):
+    if _is_next(name, _mark(module), level):
         module.attributes[LAST_PASS] = text_attr(name)
+
+
+@cache
+def _is_next(name: str, mark: str | None, level: Level | None) -> bool:
+    lines = _lines(False)
+    return any(_follows(line, mark, name) if mark else _starts(line, name, level) for line in lines)
 
 
 def unmarked_level(module: ModuleOp) -> Level | None:

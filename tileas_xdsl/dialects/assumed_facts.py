@@ -16,11 +16,11 @@ from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tileas_xdsl.dialects.interned import NONE
+from tileas_xdsl.dialects.interned import NONE, int_attr
 
 
 def _optional(value: int | None) -> IntAttr | NoneAttr:
-    return NONE if value is None else IntAttr(value)
+    return NONE if value is None else int_attr(value)
 
 
 def _number(attribute: IntAttr | NoneAttr) -> int | None:
@@ -44,7 +44,7 @@ class DivisibilityAttr(ParametrizedAttribute):
     along: IntAttr | NoneAttr
 
     def __init__(self, divisor: int, every: int | None = None, along: int | None = None) -> None:
-        super().__init__(IntAttr(divisor), _optional(every), _optional(along))
+        super().__init__(int_attr(divisor), _optional(every), _optional(along))
 
     @property
     def group(self) -> tuple[int, int] | None:

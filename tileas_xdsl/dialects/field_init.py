@@ -227,18 +227,17 @@ def init_of_groups(
     initialise(op, operands, types, kept)
     if attributes:
         op.attributes = {name: value for name, value in attributes.items() if value is not None}
-    for name, value in _defaults(type(op)):
-        kept.setdefault(name, value)
     if successors:
         op.successors = successors
     for given in regions:
         made = irdl_build_regions_arg(given)
         for region in (made,) if isinstance(made, Region) else made:
             op.add_region(region)
+    op.__post_init__()  # defaults of properties, and the implicit builder of xDSL
 
 
 @cache
-def _defaults(kind: type[IRDLOperation]) -> Sequence[tuple[str, Attribute]]:
+def default_properties(kind: type[IRDLOperation]) -> Sequence[tuple[str, Attribute]]:
     """Return the properties that operations have where none are given."""
     definitions = kind.get_irdl_definition().properties.items()
     return [

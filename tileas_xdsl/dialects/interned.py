@@ -7,13 +7,13 @@ never change, so the first one serves all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import TypeVar
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     IndexType,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     NoneAttr,
@@ -25,8 +25,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
-
-MadeT = TypeVar("MadeT", bound=Callable[..., object])
 
 KEPT = 1 << 14
 """Attributes of a kind that are kept, the last ones asked for; kernels have some hundred."""
@@ -51,6 +49,18 @@ def i32_attr(value: int) -> IntegerAttr[IntegerType]:
 @_kept
 def _i32_attr(value: int) -> IntegerAttr[IntegerType]:
     return IntegerAttr(value, i32)
+
+
+@_kept
+def int_attr(number: int) -> IntAttr:
+    """Return a number as the parameter of a type."""
+    return IntAttr(number)
+
+
+@_kept
+def int_list(numbers: tuple[int, ...]) -> ArrayAttr[IntAttr]:
+    """Return numbers as the parameter of a type."""
+    return ArrayAttr([int_attr(number) for number in numbers])
 
 
 @cache

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TypeVar
 
 from xdsl.dialects import gpu, memref, tensor
 from xdsl.dialects.arith import ConstantOp, ExtSIOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import CallableOpInterface
+from xdsl.traits import CallableOpInterface, MemoryEffect, NoMemoryEffect, OpTrait
 from xdsl.traits import is_side_effect_free as is_declared_free
 from xdsl.traits import is_speculatable as is_declared_speculatable
 
@@ -87,7 +88,36 @@ def is_side_effect_free(op: Operation) -> bool:
 
     xDSL declares that of most operations of `arith`, but not of `extsi` and `remui`.
     """
-    return op.name.startswith("arith.") or _NUMBERS[type(op)] or is_declared_free(op)
+    is_free = _is_free(type(op))
+    return is_declared_free(op) if is_free is None else is_free
+
+
+@cache
+def _is_free(kind: type[Operation]) -> bool | None:
+    return True if kind.name.startswith("arith.") or _NUMBERS[kind] else DECLARED_FREE[kind]
+
+
+class _DeclaredFree(dict[type[Operation], bool | None]):
+    """Whether operations of a class touch no memory; None where each has to be asked."""
+
+    def __missing__(self, kind: type[Operation]) -> bool | None:
+        effects = kind.get_traits_of_type(MemoryEffect)
+        is_free = all(isinstance(effect, NoMemoryEffect) for effect in effects)
+        found = self[kind] = False if not effects else is_free or None
+        return found
+
+
+DECLARED_FREE = _DeclaredFree()
+
+
+def has_trait(op: Operation, trait: type[OpTrait]) -> bool:
+    """Return whether an operation has a trait; looked up once a class."""
+    return _has_trait(type(op), trait)
+
+
+@cache
+def _has_trait(kind: type[Operation], trait: type[OpTrait]) -> bool:
+    return kind.has_trait(trait)
 
 
 def is_speculatable(op: Operation) -> bool:
@@ -95,4 +125,4 @@ def is_speculatable(op: Operation) -> bool:
 
     xDSL does not declare it of `arith.extsi`.
     """
-    return isinstance(op, ExtSIOp) or is_declared_speculatable(op)
+    return type(op) is ExtSIOp or is_declared_speculatable(op)

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from tileas_xdsl.dialects.field_init import init_of_groups
+from tileas_xdsl.dialects.field_init import default_properties, initialise
 from tileas_xdsl.dialects.interned import index_array, integer_attr
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
@@ -70,6 +70,8 @@ def made(
     properties: Mapping[str, Attribute] = MappingProxyType({}),
 ) -> OpT:
     """Return an operation of one result."""
-    op = kind.__new__(kind)
-    init_of_groups(op, operands=operands, result_types=(result,), properties=properties)
+    op, kept = kind.__new__(kind), dict(properties)
+    initialise(op, operands, (result,), kept)
+    for name, value in default_properties(kind):
+        kept.setdefault(name, value)
     return op

@@ -23,9 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
-    MemoryEffect,
     MemoryEffectKind,
-    NoMemoryEffect,
     is_side_effect_free,
     only_has_effect,
 )
@@ -33,6 +31,7 @@ from xdsl.transforms.common_subexpression_elimination import has_other_side_effe
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.diagnostics.walking import next_of, operands_of
+from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
 
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
@@ -78,14 +77,14 @@ class _Merging:
             op = next_of(op)
 
     def _operation(self, op: Operation, known: Known) -> None:
-        if next_of(op) is None and op.has_trait(IsTerminator):
+        if next_of(op) is None and has_trait(op, IsTerminator):
             return
-        if all(result.first_use is None for result in op.results) and is_trivially_dead(op):
+        if is_trivially_dead(op):
             self._unused.append(op)
             return
         if any(region.first_block is not region.last_block for region in op.regions):
             return
-        is_free = _IS_FREE[type(op)]
+        is_free = DECLARED_FREE[type(op)]
         if is_free is None:
             is_free = is_side_effect_free(op)
         if not is_free and not only_has_effect(op, MemoryEffectKind.READ):
@@ -99,19 +98,6 @@ class _Merging:
         for old, new in zip(op.results, found.results, strict=True):
             old.replace_all_uses_with(new)
         self._unused.append(op)
-
-
-class _IsFree(dict[type[Operation], bool | None]):
-    """Whether operations of a class touch no memory; None where each has to be asked."""
-
-    def __missing__(self, kind: type[Operation]) -> bool | None:
-        effects = kind.get_traits_of_type(MemoryEffect)
-        is_free = all(isinstance(effect, NoMemoryEffect) for effect in effects)
-        found = self[kind] = False if not effects else is_free or None
-        return found
-
-
-_IS_FREE = _IsFree()
 
 
 def _key(op: Operation) -> Hashable:

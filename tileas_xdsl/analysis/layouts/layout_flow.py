@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cache
 
 from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -108,7 +107,10 @@ _LOOPS = frozenset({"scf.for", "scf.while"})
 
 def layout_role(op: Operation) -> LayoutRole:
     """Return the role of an operation: by table, unless attributes say that it is fixed."""
-    role = _role_by_name(op.name)
+    role = ROLES.get(op.name)
+    if role is None:
+        is_elementwise = op.name.startswith(_ELEMENTWISE_DIALECTS)
+        return LayoutRole.ELEMENTWISE if is_elementwise else LayoutRole.FIXING
     if role is LayoutRole.PRODUCER and ASSIGNED_LAYOUT in op.attributes:
         return LayoutRole.FIXING
     if role is LayoutRole.CONVERSION and _PLANNED & {*op.attributes, *op.properties}:
@@ -116,14 +118,6 @@ def layout_role(op: Operation) -> LayoutRole:
     if role is LayoutRole.REGION_BOUNDARY and op.name == _CONSUMES and not has_single_stage(op):
         return LayoutRole.FIXING
     return role
-
-
-@cache
-def _role_by_name(name: str) -> LayoutRole:
-    if name in ROLES:
-        return ROLES[name]
-    is_elementwise = name.startswith(_ELEMENTWISE_DIALECTS)
-    return LayoutRole.ELEMENTWISE if is_elementwise else LayoutRole.FIXING
 
 
 def is_retypable(op: Operation, space: Space | None) -> bool:

@@ -19,6 +19,7 @@ from xdsl.irdl import base
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.fields import Field
+from tileas_xdsl.dialects.interned import tensor_of
 
 Value: TypeAlias = SSAValue | Operation
 Array: TypeAlias = MemRefType[Attribute]
@@ -68,12 +69,12 @@ def element_of(type_: Attribute) -> Attribute:
 
 def tile_of(element: Attribute, shape: Sequence[int]) -> Attribute:
     """A tile, or the scalar that stands for one of rank 0."""
-    return TensorType(element, shape) if shape else element
+    return tensor_of(element, tuple(shape)) if shape else element
 
 
 def tile_like(shape: Sequence[int], type_: Attribute) -> Tile:
     """A tile of a shape with the elements of another type."""
-    return TensorType(element_of(type_), shape)
+    return tensor_of(element_of(type_), tuple(shape))
 
 
 def type_at(given: Mapping[str, Any], field: str) -> Attribute:

@@ -48,10 +48,17 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
     """
     if has_instance(kernel, DotOp, AgentSwitchOp):
         return 1
-    threads = warps * WARP
     tiles = peak_registers(kernel.body, resident_registers)
+    return _blocks_that_fit(kernel, tiles, warps, shared_bytes, target)
+
+
+def _blocks_that_fit(
+    kernel: func.FuncOp, tiles: int, warps: int, shared_bytes: int, target: Target
+) -> int:
+    """Return the same for tiles that take so many registers of all threads."""
     if not tiles:
         return 1
+    threads = warps * WARP
     live = tiles // threads + REGISTER_HEADROOM
     if any(_is_sequence(op) for op in operations_in(kernel)):
         live += FUNCTION_HEADROOM
@@ -66,10 +73,12 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
 
     A `hint` is a wish: where tiles alone take the registers that it leaves, it is not followed.
     """
+    if has_instance(kernel, DotOp, AgentSwitchOp):
+        return max(hint, 1)
     threads, registers = warps * WARP, target.registers_per_multiprocessor
-    fit = blocks_that_fit(kernel, warps, 0, target)
-    live = peak_registers(kernel.body, resident_registers) // threads
-    if not live or has_instance(kernel, DotOp, AgentSwitchOp):
+    tiles = peak_registers(kernel.body, resident_registers)
+    fit, live = _blocks_that_fit(kernel, tiles, warps, 0, target), tiles // threads
+    if not live:
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
     reduces = any(isinstance(op, ReduceOp) for op in operations_in(kernel))

@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
@@ -46,12 +46,14 @@ class _Reading:
 
 def load_again(kernel: func.FuncOp, target: Target) -> None:
     """Load tiles again behind products, where those that are live take too many registers."""
+    if not has_instance(kernel, DotOp):
+        return
     threads = KernelFacts(kernel).spec.num_warps * WARP
     most = READ_REGISTERS if target.has_tensor_memory else SHARED_REGISTERS
     if peak_registers(kernel.body, tile_words) <= most * threads:
         return
-    for load in operations_in(kernel):
-        if isinstance(load, TiledLoadOp) and _may_be_anywhere(load):
+    for load in instances_in(kernel, TiledLoadOp):
+        if _may_be_anywhere(load):
             _load_behind_products(load)
 
 

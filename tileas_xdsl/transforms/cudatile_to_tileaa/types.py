@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     Float4E2M1FNType,
     Float8E4M3FNType,
     IntegerType,
-    TensorType,
     i8,
 )
 from xdsl.ir import Attribute
@@ -17,6 +16,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, TokenType
 from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
 from tileas_xdsl.dialects.element_bits import bits_of
+from tileas_xdsl.dialects.interned import tensor_of
 from tileas_xdsl.dialects.nv_tileaa import types as aa
 from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type
 
@@ -46,7 +46,7 @@ def converted_type(type_: Attribute) -> Attribute:
     match type_:
         case TileType():
             element = element_type(type_.element_type)
-            return TensorType(element, type_.get_shape()) if type_.rank else element
+            return tensor_of(element, type_.get_shape()) if type_.rank else element
         case TokenType():
             return aa.AAMemTokenType()
         case TensorViewType():

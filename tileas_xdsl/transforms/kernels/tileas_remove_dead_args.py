@@ -17,7 +17,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
     by_head,
     carried_in,
 )
-from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.ir_queries import has_trait, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION
@@ -92,7 +92,7 @@ class _Needed:
 
 def _only_computes(op: Operation) -> bool:
     """Whether `op` may go when its results are not needed."""
-    return not op.regions and not op.has_trait(IsTerminator) and is_side_effect_free(op)
+    return not op.regions and not has_trait(op, IsTerminator) and is_side_effect_free(op)
 
 
 def _is_pinned(carried: Carried) -> bool:

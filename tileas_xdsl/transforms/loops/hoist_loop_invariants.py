@@ -22,11 +22,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
@@ -40,7 +41,7 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     is_innermost,
     set_registers_left,
 )
-from tileas_xdsl.dialects.ir_queries import is_side_effect_free, is_speculatable
+from tileas_xdsl.dialects.ir_queries import has_trait, is_side_effect_free, is_speculatable
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -113,10 +114,11 @@ class _Hoisting:
     def _move(self, loop: scf.ForOp) -> None:
         overdraft = self.overdraft.get(loop, MAX_OVERDRAFT if is_innermost(loop) else 0)
         left: int | None = None
-        waiting = deque(operations_of(loop.body.block))
+        body = loop.body.block
+        waiting = deque(operations_of(body))
         while waiting:
             op = waiting.popleft()
-            if op.parent is not loop.body.block or not _is_invariant(op, loop):
+            if op.parent is not body or not _is_invariant(op, body):
                 continue
             taken = _taken(op, loop)
             if taken > min(FEW_REGISTERS, overdraft):
@@ -211,13 +213,12 @@ def _is_last_use(value: SSAValue, op: Operation, loop: scf.ForOp) -> bool:
     return all(user is op or not loop.is_ancestor(user) for user in users)
 
 
-def _is_invariant(op: Operation, loop: scf.ForOp) -> bool:
-    body = loop.body.block
+def _is_invariant(op: Operation, body: Block) -> bool:
     for value in operands_of(op):
         if (owner := value.owner) is body or owner.parent is body:
             return False  # most are not: the questions below cost more
-    is_pure = not op.has_trait(IsTerminator) and is_side_effect_free(op) and is_speculatable(op)
-    return is_pure and bool(can_be_hoisted(op, loop.body))
+    is_pure = not has_trait(op, IsTerminator) and is_side_effect_free(op) and is_speculatable(op)
+    return is_pure and bool(can_be_hoisted(op, cast("Region", body.parent)))
 
 
 def _users(op: Operation) -> Iterator[Operation]:

@@ -23,6 +23,7 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import has_trait
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
 
 Stages: TypeAlias = Sequence[SSAValue]
@@ -287,7 +288,7 @@ def _only_reads(op: Operation) -> bool:
     return all(
         would_be_trivially_dead(inner) or isinstance(inner, scf.WhileOp)
         for inner in operations_in(op)
-        if not inner.has_trait(IsTerminator)
+        if not has_trait(inner, IsTerminator)
     )
 
 

@@ -32,6 +32,7 @@ from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.dialects.interned import tensor_of
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -244,4 +245,4 @@ def stage_tile(load: StageLoad) -> TensorType[Attribute]:
     element, shape = element_of(load.result.type), shape_of(load.result.type)
     assert element is not None
     assert shape is not None
-    return TensorType(element, shape)
+    return tensor_of(element, shape)

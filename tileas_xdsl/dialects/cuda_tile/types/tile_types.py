@@ -16,6 +16,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.enums import PtrAttr
 from tileas_xdsl.dialects.cuda_tile.syntax.short_forms import parse_type, print_type
 from tileas_xdsl.dialects.cuda_tile.types.scalars import ELEMENTS, NUMBERS
+from tileas_xdsl.dialects.interned import int_list
 
 MAX_TILE_ELEMENTS = 1 << 24
 """The elements of a tile, at most."""
@@ -23,7 +24,7 @@ MAX_TILE_ELEMENTS = 1 << 24
 
 def integers(values: Iterable[int]) -> ArrayAttr[IntAttr]:
     """Numbers as the parameter of a type."""
-    return ArrayAttr([IntAttr(value) for value in values])
+    return int_list(tuple(values))
 
 
 def listed(values: Iterable[object]) -> str:

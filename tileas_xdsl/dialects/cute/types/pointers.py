@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
@@ -18,6 +19,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import (
     AddressSpaceAttr,
 )
 from tileas_xdsl.dialects.cute.types.elements import element_bits
+from tileas_xdsl.dialects.interned import int_attr
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout import NO_SWIZZLE, LayoutError, Swizzle
 from tileas_xdsl.layout.integers import is_power_of_two
@@ -42,6 +44,11 @@ class SwizzleType(Data[Swizzle], TypeAttribute):
 
 
 UNSWIZZLED = SwizzleType(NO_SWIZZLE)
+
+
+@cache
+def _space_attr(space: AddressSpace) -> AddressSpaceAttr:
+    return AddressSpaceAttr(space)
 
 
 @irdl_attr_definition
@@ -71,8 +78,8 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
             alignment = natural_alignment(element_type)
         super().__init__(
             element_type,
-            space if isinstance(space, AddressSpaceAttr) else AddressSpaceAttr(space),
-            IntAttr(alignment) if isinstance(alignment, int) else alignment,
+            space if isinstance(space, AddressSpaceAttr) else _space_attr(space),
+            int_attr(alignment) if isinstance(alignment, int) else alignment,
             SwizzleType(swizzle) if swizzle.bits else UNSWIZZLED,
         )
 

@@ -18,12 +18,13 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     FileLineColLoc,
     FusedLoc,
-    IntAttr,
     LocationAttr,
     StringAttr,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
+
+from tileas_xdsl.dialects.interned import int_attr
 
 NO_VALUES: SSAValues[Any] = SSAValues()
 _new = object.__new__
@@ -125,8 +126,8 @@ def place_in_scope(file: StringAttr, line: int, column: int, scope: Attribute) -
     """Return a location fused with its scope; the constructors check the types."""
     place = _new(FileLineColLoc)
     _set(place, "filename", file)
-    _set(place, "line", IntAttr(line))
-    _set(place, "column", IntAttr(column))
+    _set(place, "line", int_attr(line))
+    _set(place, "column", int_attr(column))
     fused = _new(FusedLoc)
     _set(fused, "locations", ArrayAttr([place]))
     _set(fused, "metadata", scope)

@@ -9,13 +9,13 @@ from xdsl.dialects import arith, gpu, math, memref
 from xdsl.dialects.builtin import (
     IndexType,
     TensorType,
-    VectorType,
 )
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.quotient_ranges import keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
+from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -60,7 +60,7 @@ def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     ]
     elements = [held_as(cast(Any, value.type).element_type) for value in op.results]
     split = vectors_of(layout)
-    vectors = [VectorType(element, [split.length]) for element in elements]
+    vectors = [vector_of(element, split.length) for element in elements]
     blocks: list[Sequence[SSAValue]] = []
     for k in range(split.count):
         operands = [

@@ -28,7 +28,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import form_of
 from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import SHARED
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operations_in, operations_of
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmaLoadOp,
     WarpIdxOp,
 )
+from tileas_xdsl.dialects.ir_queries import has_trait
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.ptx.structure.control import is_name
 from tileas_xdsl.dialects.ptx.types import ParamType
@@ -255,11 +256,13 @@ def _blocks(op: func.FuncOp) -> int | None:
 
 def remove_dead(entry: ptx.EntryOp) -> None:
     """Remove unused operations without effects, uses before definitions."""
-    candidates = [op for block in reversed(entry.body.blocks) for op in reversed(block.ops)]
+    candidates = [
+        op for block in reversed(entry.body.blocks) for op in reversed(operations_of(block))
+    ]
     while candidates:
         again: list[Operation] = []
         for op in candidates:
-            if op.results and _is_removable(op) and not any(r.uses for r in op.results):
+            if op.results and all(r.first_use is None for r in op.results) and _is_removable(op):
                 owners: Iterable[Operation] = [
                     v.owner for v in op.operands if isinstance(v.owner, Operation)
                 ]
@@ -270,4 +273,4 @@ def remove_dead(entry: ptx.EntryOp) -> None:
 
 
 def _is_removable(op: Operation) -> bool:
-    return op.has_trait(Pure) or isinstance(op, ptx.SregOp)
+    return has_trait(op, Pure) or isinstance(op, ptx.SregOp)
