@@ -97,7 +97,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 _FROM_TILEAA = (
     *("convert-tileaa-to-tileas", "tileas-peel-masks", "tileas-fuse-elementwise"),
     "tileas-plan-cta",
-    *("tileas-normalize-dot-operands", "tileas-cse", "tileas-compact-loops"),
+    *("tileas-load-tables", "tileas-normalize-dot-operands"),
+    *("tileas-cse", "tileas-compact-loops"),
     "tileas-chunk-tiles",
 )
 """Tiles of pointers and arrays become tiles that layouts can be chosen for.

@@ -93,6 +93,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-attach-tma-descriptor-args",
         "tileas-choose-tma",
         "tileas-legalize-i1-memory",
+        "tileas-load-tables",
         "tileas-materialize-constants",
         "tileas-multicast-loads",
         "tileas-remove-buffer-alias",

@@ -2,7 +2,8 @@
 
 The body is emitted once per block of registers: values uniform across the block are scalars, all
 others vectors.  Elements of other tiles at statically known coordinates are gathered in advance;
-those at run-time coordinates are read from shared memory.
+those at run-time coordinates are read from lanes
+if one warp holds them all, else from shared memory.
 
     %g = nv_tileas.generate : tensor<2x64xf32> {      one warp; a thread has two columns of both
     ^bb0(%i: index, %j: index):                       rows: blocks of two registers
@@ -29,7 +30,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.xdsl_ops import selection
@@ -43,7 +43,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     i1_constant,
     i64_constant,
     logical_and,
-    multiply,
     xor,
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
@@ -53,8 +52,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Splat,
     held_as,
 )
-from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements
+from tileas_xdsl.threads.convert.element_conversion import map_elements
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
 from tileas_xdsl.threads.index.per_thread_tables import (
@@ -62,6 +60,12 @@ from tileas_xdsl.threads.index.per_thread_tables import (
     Table,
     is_simple,
     tabulated,
+)
+from tileas_xdsl.threads.index.runtime_elements import (
+    from_carrier,
+    lanes_layout,
+    scratch_element,
+    taken_from_lanes,
 )
 from tileas_xdsl.threads.registers.register_gather import (
     Gathered,
@@ -119,6 +123,8 @@ class Generation:
     """Elements extracted at statically known coordinates, by `extract` operation."""
     scratch_buffers: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
     """Shared-memory copies of tiles that are read at run-time coordinates."""
+    in_lanes: dict[SSAValue, RegisterTile] = field(default_factory=dict[SSAValue, RegisterTile])
+    """Short tiles that are read at run-time coordinates, an element a lane."""
     vectors: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
@@ -161,6 +167,9 @@ class Generation:
         tile = in_registers(e, op, source)
         if all(index in self.body.known for index in op.indices):
             self.taken[op] = gathered(e, op, tile, self._positions(step, op, tile))
+        elif not step.path and (lanes := lanes_layout(tile.layout)) is not None:
+            if source not in self.in_lanes:
+                self.in_lanes[source] = carried(e, in_registers(e, op, source, lanes))
         elif source not in self.scratch_buffers:
             self.scratch_buffers[source] = spilled(e, op, carried(e, tile))
 
@@ -369,6 +378,10 @@ class Generation:
         found = self.e.get(op.tensor)
         if isinstance(found, Splat):
             return splat_scalar(self.e, found)
+        if op.tensor in self.in_lanes and not path:
+            index = self._value(op.indices[0])
+            type_ = element_of(op.tensor.type)
+            return taken_from_lanes(self.e, self.in_lanes[op.tensor], type_, index)
         if op not in self.taken:
             return self._from_scratch(op, path)
         taken, first = self.taken[op], self.block * self.count
@@ -468,30 +481,9 @@ def _converts_elements(op: Operation) -> bool:
     return isinstance(op, arith.SIToFPOp | arith.UIToFPOp) and op.input.type != i1
 
 
-def scratch_element(
-    e: ThreadBuilder,
-    buffer: Scratch,
-    shape: Sequence[int],
-    indices: Sequence[SSAValue],
-    guard: SSAValue | None = None,
-) -> SSAValue:
-    """The element at indices, from shared memory."""
-    position = indices[0]
-    for extent, index in zip(shape[1:], indices[1:], strict=True):
-        position = add(e, multiply(e, position, extent), index)
-    return e.insert(LoadOp(advance(e, buffer.pointer, position), buffer.element, guard)).result
-
-
 def splat_scalar(e: ThreadBuilder, tile: Splat) -> SSAValue:
     """The only value that a tile has."""
     if isinstance(tile.constant, SSAValue):
         return tile.constant
     constant: Any = tile.constant
     return e.insert(arith.ConstantOp(constant)).result
-
-
-def from_carrier(e: ThreadBuilder, value: SSAValue, type_: Attribute | None) -> SSAValue:
-    """An element as it was before it travelled."""
-    if type_ is None or type_ not in CARRIERS:
-        return value
-    return e.insert(CARRIERS[type_].back(value, type_)).result

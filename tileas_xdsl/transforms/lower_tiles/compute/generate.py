@@ -22,12 +22,8 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
 from tileas_xdsl.threads.convert.register_conversion import carried
-from tileas_xdsl.threads.index.generate import (
-    Generation,
-    from_carrier,
-    scratch_element,
-    splat_scalar,
-)
+from tileas_xdsl.threads.index.generate import Generation, splat_scalar
+from tileas_xdsl.threads.index.runtime_elements import from_carrier, scratch_element
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
