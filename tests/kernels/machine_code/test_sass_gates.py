@@ -20,6 +20,7 @@ from kernels.cutile.batched_matmul import batched_matmul
 from kernels.cutile.layer_norm import layer_norm
 from kernels.cutile.matmul import matmul
 from kernels.cutile.softmax import softmax
+from kernels.cutile.split_k import split_k_atomic
 from kernels.cutile.transpose import transpose
 from tests.cutile_loops import windowed
 from tests.cutile_products import biased
@@ -72,6 +73,12 @@ def multiplies(code: Code) -> None:
     loop = code.multiplying()
     counts = [loop.count(name) for name in ("WARPGROUP.ARRIVE", "WARPGROUP.DEPBAR", "BAR")]
     assert counts == [1, 1, 0]
+
+
+def adds_by_vectors(code: Code) -> None:
+    """128x64 sums in 128 threads: neighbours are added to memory by one instruction."""
+    assert code.count("REDG.E.ADD.F32x2") == 32
+    assert code.count("REDG") == 32
 
 
 def adds_and_stores(code: Code) -> None:
@@ -140,6 +147,11 @@ GATES: dict[str, tuple[object, str, Callable[[Code], None]]] = {
         "a: f16[?, ?%8], b: f16[?, ?%8], bias: f16[?%8], rest: f16[?, ?%8], c: f16[?, ?%8], "
         "tm=128, tn=128, tk=32",
         adds_and_stores,
+    ),
+    "product split along K": (
+        split_k_atomic,
+        "a: f16[?, ?%8], b: f16[?, ?%8], c: f32[?, ?%8], tm=128, tn=64, tk=32",
+        adds_by_vectors,
     ),
     "softmax": (softmax, f"x: {ROWS}, y: {ROWS}, rows=1, columns=2048", divides_once),
     "layer_norm": (

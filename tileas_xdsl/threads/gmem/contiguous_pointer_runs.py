@@ -13,7 +13,7 @@ A thread tests the pointers of all of its chunks and takes one branch for all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -25,6 +25,8 @@ from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
+from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.registers.blocked import blocked
@@ -32,6 +34,7 @@ from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.gmem.pointer_tiles import followed
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -139,10 +142,29 @@ class Runs:
 
     def store(self, value: RegisterTile | Scalar) -> None:
         """Store all chunks by vector accesses."""
-        for chunk in self.chunks:
-            pointer, exists = self._pointer_and_predicate(chunk)
-            part = strip(self.e, value.parts[chunk.block], chunk.register, chunk.count)
+        for part, pointer, exists in self._parts(value):
             self.e.insert(StoreOp(part, pointer, exists))
+
+    def add(self, value: RegisterTile | Scalar, order: MemoryOrder) -> None:
+        """Add all chunks to memory by vectors, whose elements are atomic each."""
+        for part, pointer, exists in self._parts(value):
+            self.e.insert(
+                AtomicRmwOp("add", part, pointer, exists, order=order.semantics, scope=order.scope)
+            )
+
+    def can_add(self) -> bool:
+        """Return whether one instruction adds a chunk of each length."""
+        element = self.type.element_type
+        lengths = {chunk.count for chunk in self.chunks}
+        return all(has_update("add", VectorType(element, [length])) for length in lengths)
+
+    def _parts(
+        self, value: RegisterTile | Scalar
+    ) -> Iterator[tuple[SSAValue, SSAValue, SSAValue | None]]:
+        """Yield the registers of each chunk, its pointer and its predicate."""
+        for chunk in self.chunks:
+            part = strip(self.e, value.parts[chunk.block], chunk.register, chunk.count)
+            yield part, *self._pointer_and_predicate(chunk)
 
 
 def _are_known(where: PointerElements, chunks: Sequence[AccessChunk]) -> bool:

@@ -1,4 +1,4 @@
-"""Atomic updates of one element in memory by one thread."""
+"""Atomic updates in memory by one thread: of an element, or of neighbours, each for itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.checks import pointer
-from tileas_xdsl.dialects.cute.types.elements import integer_bits
+from tileas_xdsl.dialects.cute.types.elements import as_vector, integer_bits
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -48,11 +48,21 @@ FLOATS: Mapping[str, tuple[type[Attribute], ...]] = {
 }
 """What floats do by one instruction; their exchange is that of their bits."""
 
+VECTORS: Mapping[type[Attribute], tuple[int, ...]] = {
+    Float32Type: (2, 4),
+    Float16Type: (2, 4, 8),
+    BFloat16Type: (2, 4, 8),
+}
+"""How many neighbours one instruction adds to, where nobody wants what was there."""
+
 UPDATES = ("add", "and", "exch", "max", "min", "or", "umax", "umin", "xor")
 
 
 def has_update(kind: str, element: Attribute) -> bool:
-    """Whether one instruction updates elements of a type (PTX ISA, atom)."""
+    """Whether one instruction updates elements of a type, or a vector of them (PTX ISA, atom)."""
+    if (vector := as_vector(element)) is not None:
+        lengths = VECTORS.get(type(vector.element_type), ())
+        return kind == "add" and list(vector.get_shape()) in [[length] for length in lengths]
     if isinstance(element, AnyFloat):
         return isinstance(element, FLOATS.get(kind, ()))
     return integer_bits(element) in INTEGERS
@@ -74,7 +84,9 @@ class AtomicOp(IRDLOperation):
     def check_update(self) -> None:
         """The element, the order and the scope."""
         source, value = pointer(self, self.ptr, "address"), self.value.type
-        if value != source.element_type or self.result.type != value:
+        vector = as_vector(value)
+        element = value if vector is None else vector.element_type
+        if element != source.element_type or self.result.type != value:
             raise op_error(self, f"updates {source.element_type}, not {value}")
         order, scope = (None if a is None else a.data for a in (self.order, self.scope))
         if order is not None and order not in ORDERS:
@@ -87,7 +99,10 @@ class AtomicOp(IRDLOperation):
 
 @irdl_op_definition
 class AtomicRmwOp(AtomicOp):
-    """Updates an element; the result is what was there, zero where `pred` is false."""
+    """Updates an element; the result is what was there, zero where `pred` is false.
+
+    A vector adds to neighbours, and its result is not used.
+    """
 
     name = "cute_nvgpu.arch.atomic_rmw"
 
@@ -128,6 +143,12 @@ class AtomicRmwOp(AtomicOp):
             raise op_error(self, f"updates by {', '.join(UPDATES)}, not by {kind}")
         if not has_update(kind, self.value.type):
             raise op_error(self, f"has no {kind} of {self.value.type}")
+        if as_vector(self.value.type) is None:
+            return
+        if any(self.result.uses):
+            raise op_error(self, "gives what was there of one element, not of a vector")
+        if (space := pointer(self, self.ptr, "address").space) != "gmem":
+            raise op_error(self, f"updates vectors in global memory, not in {space}")
 
 
 @irdl_op_definition

@@ -24,10 +24,12 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
     Lowered,
     RegisterTile,
+    Scalar,
 )
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, order
+from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
 from tileas_xdsl.threads.gmem.private_updates import PrivateUpdates
@@ -54,8 +56,32 @@ def atomic_rmw(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered]:
         old = private.update(where)
         shared = any(op.result.uses) and where.is_shared
         return [where.collected(old, shared=shared), *token_of(op)]
+    if _is_sum_alone(op) and (token := _added_by_vectors(e, op)) is not None:
+        return token
     work = Updater(e, op, op.rmw_mode.data, op.element, _order(op))
     return _updated(e, op, [op.value], lambda given, p, x: work.update(given[0], p, x))
+
+
+def _is_sum_alone(op: AtomicRmwOp) -> bool:
+    """Whether floats are added, in no order, and nobody wants what was there."""
+    is_sum = op.rmw_mode.data in (RmwMode.ADD, RmwMode.ADDF)
+    return is_sum and _order(op).semantics in (None, "relaxed") and not any(op.result.uses)
+
+
+def _added_by_vectors(e: ThreadBuilder, op: AtomicRmwOp) -> Sequence[Lowered] | None:
+    """Add neighbours by one instruction, where they are known to be some; None where not.
+
+    A test at run time would hold the pointers of all elements in registers.
+    """
+    where, ordering = PointerElements.of(e, op, op.base, op.mask, [op.value]), _order(op)
+    runs, value = Runs.of(where, stored=True), where.operands[0]
+    if runs is None or not runs.are_known or not runs.can_add() or isinstance(value, Scalar):
+        return None
+    order(e, op)
+    ordering.begin(e)
+    runs.add(value, ordering)
+    ordering.end(e)
+    return [value, *token_of(op)]
 
 
 def atomic_cas(e: ThreadBuilder, op: AtomicCasOp) -> Sequence[Lowered]:

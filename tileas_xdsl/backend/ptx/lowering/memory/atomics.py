@@ -33,6 +33,7 @@ def _type(kind: str, element: str, bits: int) -> tuple[str, str]:
 def _rmw(op: nvgpu.AtomicRmwOp, low: Lowering) -> None:
     form = low.form(op.value)
     operation, type_ = _type(op.kind.data, form.element, form.bits)
+    type_ += "x2" * form.packed
     unwanted = not any(op.result.uses) and operation != "exch"
     if not unwanted or _text(op.order) not in REDUCED_ORDERS:
         _atom(op, low, operation, type_)
