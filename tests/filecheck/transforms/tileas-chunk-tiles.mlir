@@ -354,3 +354,79 @@ func.func @columns_are_shared(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %b:
   %t = nv_tileas.tiled_store %d, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x256xf32>, !nv_tileas.tiled_view<64x256xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// A row of 64 KiB that is computed in f32 takes 64 registers of each of 512 threads: one block fills
+// a multiprocessor.  In shared memory three blocks have one each, and read its chunks there.
+
+// CHECK-LABEL: @kept
+// CHECK-SAME:  nv_tileas.rows = "rows of 65536 bytes: {{[0-9]+}} cycles each with 1 in registers, {{[0-9]+}} with as many loaded ahead, {{[0-9]+}} with 3 in shared memory"
+// CHECK:       %[[ROW:.*]], %{{.*}} = nv_tileas.async.tiled_load %{{.*}} {nv_tileas.kept_in_shared_memory, {{.*}} -> !nv_tileas.token<tensor<1x32768xf16>>
+// CHECK:       %[[X:.*]] = nv_tileas.async.wait %[[ROW]]
+// CHECK:       scf.for %[[C:.*]] = {{.*}} iter_args
+// CHECK:         nv_tileas.extract_slice %[[X]][0, %{{.*}}][1, 4096]
+// CHECK:       nv_tileas.reduce %{{.*}} : tensor<1x4096xf32> -> tensor<1xf32>
+// CHECK-NOT:   tiled_load
+// CHECK:       scf.for
+// CHECK:         nv_tileas.extract_slice %[[X]][0, %{{.*}}][1, 4096]
+// CHECK:         nv_tileas.tiled_store {{.*}} tensor<1x4096xf16>
+func.func @kept(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: index) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
+  %a = nv_tileaa.assume %array, #nv_tileaa.div_by<16> : memref<64x32768xf16>
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<64x32768xf16> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %to = nv_tileas.view %b : memref<64x32768xf16> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x32768xf16, gmem> -> tensor<1x32768xf16>, !nv_tileaa.mem_token
+  %f = arith.extf %x : tensor<1x32768xf16> to tensor<1x32768xf32>
+  %s = nv_tileas.reduce %f {axis = 1 : i32} : tensor<1x32768xf32> -> tensor<1xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %p, %q : f32
+    nv_tileas.yield %r : f32
+  }
+  %w = nv_tileas.generate : tensor<1x32768xf32> {
+  ^bb0(%j: index, %k: index):
+    %r = tensor.extract %s[%j] : tensor<1xf32>
+    nv_tileas.yield %r : f32
+  }
+  %y = arith.mulf %f, %w : tensor<1x32768xf32>
+  %z = arith.truncf %y : tensor<1x32768xf32> to tensor<1x32768xf16>
+  %stored = nv_tileas.tiled_store %z, %to[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x32768xf16>, !nv_tileas.tiled_view<1x32768xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Powers of the elements take as long as memory: three blocks would compute them twice of each chunk.
+// A round ahead a row is loaded while the one before it is computed, which the kernel asks for.
+
+// CHECK-LABEL: @ahead
+// CHECK-SAME:  nv_tileas.rows = "rows of 65536 bytes: {{[0-9]+}} cycles each with 1 in registers, {{[0-9]+}} with as many loaded ahead, {{[0-9]+}} with 3 in shared memory", nv_tileas.rows_ahead
+// CHECK:       nv_tileas.tiled_load
+// CHECK-NOT:   scf.for
+func.func @ahead(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: index) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
+  %a = nv_tileaa.assume %array, #nv_tileaa.div_by<16> : memref<64x32768xf16>
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %from = nv_tileas.view %a : memref<64x32768xf16> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %to = nv_tileas.view %b : memref<64x32768xf16> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x32768xf16, gmem> -> tensor<1x32768xf16>, !nv_tileaa.mem_token
+  %f = arith.extf %x : tensor<1x32768xf16> to tensor<1x32768xf32>
+  %e = math.exp %f : tensor<1x32768xf32>
+  %s = nv_tileas.reduce %e {axis = 1 : i32} : tensor<1x32768xf32> -> tensor<1xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %p, %q : f32
+    nv_tileas.yield %r : f32
+  }
+  %w = nv_tileas.generate : tensor<1x32768xf32> {
+  ^bb0(%j: index, %k: index):
+    %r = tensor.extract %s[%j] : tensor<1xf32>
+    nv_tileas.yield %r : f32
+  }
+  %y = arith.mulf %e, %w : tensor<1x32768xf32>
+  %z = arith.truncf %y : tensor<1x32768xf32> to tensor<1x32768xf16>
+  %stored = nv_tileas.tiled_store %z, %to[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x32768xf16>, !nv_tileas.tiled_view<1x32768xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

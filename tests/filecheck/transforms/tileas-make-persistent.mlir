@@ -171,3 +171,28 @@ func.func @together(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.t
   %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// Rows that should be loaded a round ahead need a loop over tile blocks: each CTA takes one row after
+// another.
+
+// CHECK-LABEL: @rows
+// CHECK-SAME:  persistent = 1
+// CHECK:       scf.for %[[T:.*]] =
+// CHECK:         %[[X:.*]] = arith.remui %[[T]]
+// CHECK:         nv_tileas.tiled_load
+// CHECK:         nv_tileas.reduce
+func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+  %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x1024xf32> -> tensor<1xf32> {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.addf %p, %q : f32
+    nv_tileas.yield %r : f32
+  }
+  %stored = nv_tileas.tiled_store %s, %b[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -434,3 +434,41 @@ func.func @weights(%a: !nv_tileas.tiled_view<1x512xf32, gmem>, %b: !nv_tileas.ti
   nv_tileas.tiled_store %y, %d[%i] after %third : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<512xf32>, !nv_tileas.tiled_view<512xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// Rows a round ahead: the first one is loaded in front of the loop, each other one while that before
+// it is reduced, into the same memory.  What all rounds read, as weights, is loaded where it stands.
+
+// CHECK-LABEL: @ahead
+// CHECK:       %[[FIRST:.*]] = nv_tileas.async.tiled_load %[[ROWS:.*]][%{{.*}}, %{{.*}}] {nv_tileas.kept_in_shared_memory = 0 : i32, {{.*}} -> !nv_tileas.token<tensor<1x1024xf32>>
+// CHECK:       scf.for %[[I:.*]] = %{{.*}} to %[[END:.*]] step %[[STEP:.*]] iter_args(%[[F:.*]] = %[[FIRST]])
+// CHECK:         nv_tileas.tiled_load
+// CHECK:         %[[X:.*]] = nv_tileas.async.wait %[[F]]
+// CHECK-NEXT:    %[[NEXT:.*]] = arith.addi %[[I]], %[[STEP]] : index
+// CHECK-NEXT:    %[[IS:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]] : index
+// CHECK-NEXT:    %[[G:.*]] = scf.if %[[IS]]
+// CHECK-NEXT:      %[[H:.*]] = nv_tileas.async.tiled_load %[[ROWS]][%[[NEXT]], %{{.*}}] {nv_tileas.kept_in_shared_memory = 0 : i32,
+// CHECK-NEXT:      scf.yield %[[H]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      scf.yield %[[F]]
+// CHECK:         nv_tileas.reduce
+// CHECK:         nv_tileas.tiled_store
+// CHECK:         scf.yield %[[G]]
+func.func @ahead(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %w: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>, %n: index) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %v = nv_tileas.tiled_load %w[%zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+    %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+    %y = arith.mulf %x, %v : tensor<1x1024xf32>
+    %s = nv_tileas.reduce %y {axis = 1 : i32} : tensor<1x1024xf32> -> tensor<1xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %r = arith.addf %p, %q : f32
+      nv_tileas.yield %r : f32
+    }
+    %stored = nv_tileas.tiled_store %s, %b[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+  }
+  func.return
+}

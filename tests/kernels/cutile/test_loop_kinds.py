@@ -35,6 +35,7 @@ from kernels.elements import ELEMENTS, Array
 from kernels.kernel import Reference, tiles_of
 from tests import cutile_loops as loops
 from tileas_xdsl.compiler import compile
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.transforms.pipelining.tileas_pipeline_loads import NOT_PIPELINED
@@ -210,10 +211,11 @@ KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "convolution": (convolution, ""),
     "experts, gathered": (lambda: moe.PROBLEMS[1], ""),
     "rows": (lambda: softmax.PROBLEMS[4], ROWS),
+    "rows, persistent": (lambda: softmax.problem(softmax.softmax, "f16", 3, 16384, 1, 16384), ""),
     "sums of columns": (lambda: reductions.PROBLEMS[-1], ROWS),
     "scan": (lambda: cumulative_sum.PROBLEMS[8], ROWS),
 }
-"""A launch of each kind, and why its loop is not divided; empty where it is.
+"""A launch of each kind, and why its loop is not divided; empty where it is, or loads ahead.
 
 Stream-K is in `test_streamk_gemm.py`: its loop is a scheduler of `cutlass`.
 """
@@ -230,7 +232,9 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
     problem = make()
     made = compile(problem.kernel, *problem.arguments(), target=target, passes=UP_TO_AGENTS)
     text = str(made.module)
-    assert (AgentSwitchOp.name in text) == (not why)
+    is_ahead = KEPT in text
+    assert (AgentSwitchOp.name in text or is_ahead) == (not why)
+    assert is_ahead == (kind == "rows, persistent")
     assert why in text
     assert not why or NOT_PIPELINED in text
 

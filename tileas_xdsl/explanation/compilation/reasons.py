@@ -9,6 +9,8 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.explanation.facts import Reason
+from tileas_xdsl.transforms.chunk_tiles.row_forms import ROWS_IN_REGISTERS
+from tileas_xdsl.transforms.kernels.tileas_chunk_tiles import TileasChunkTiles
 from tileas_xdsl.transforms.kernels.tileas_form_clusters import NOT_CLUSTERED, TileasFormClusters
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     NOT_PERSISTENT,
@@ -42,6 +44,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
     NOT_CLUSTERED: ("clusters", TileasFormClusters.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),
+    ROWS_IN_REGISTERS: ("rows in shared memory", TileasChunkTiles.name),
     NOT_PAIRED: ("products of two CTAs", TileasPlanCta.name),
 }
 """By attribute: what was not done, and the pass that says why."""

@@ -91,6 +91,8 @@ class ThreadBuilder:
     """Divisors of values that the program guarantees."""
     barriers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Shared-memory offsets of the mbarriers of bulk loads outside of pipeline stages."""
+    kept_tiles: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
+    """Shared-memory offsets of what loads keep there, by the number that says which share one."""
     parities: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
     """The phase parity that each of those loads completes next; 0 before the first."""
     arguments: Block | None = None

@@ -296,6 +296,28 @@ class LoadToken:
 
 
 @dataclass(frozen=True)
+class KeptTile:
+    """A tile that threads copy into shared memory, row-major, and read where they use it."""
+
+    layout: RegisterLayout
+    """By which threads copy the whole tile."""
+    element: Attribute
+    pointer: SSAValue
+    """To the first element."""
+    shape: tuple[int, ...]
+    """Of the tile, or of columns of it."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """The pointer: the tile itself stays in shared memory."""
+        return (self.pointer,)
+
+    def of(self, parts: Sequence[SSAValue]) -> KeptTile:
+        """Return the same tile at another place."""
+        return replace(self, pointer=parts[0])
+
+
+@dataclass(frozen=True)
 class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
@@ -339,7 +361,15 @@ class ScratchAllocation:
 
 
 Carried: TypeAlias = (
-    Scalar | RegisterTile | StageIndex | OrderToken | DotToken | LoadToken | StoreToken | TmemTile
+    Scalar
+    | RegisterTile
+    | StageIndex
+    | OrderToken
+    | DotToken
+    | KeptTile
+    | LoadToken
+    | StoreToken
+    | TmemTile
 )
 """Lowered values that control flow can carry."""
 
@@ -355,6 +385,7 @@ Lowered: TypeAlias = (
     | Stages
     | OrderToken
     | DotToken
+    | KeptTile
     | LoadToken
     | StoreToken
     | BulkToken
@@ -389,6 +420,7 @@ def _carried(value: Lowered) -> Carried:
         | StageIndex
         | OrderToken
         | DotToken
+        | KeptTile
         | LoadToken
         | StoreToken
         | TmemTile,

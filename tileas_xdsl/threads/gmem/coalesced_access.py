@@ -63,9 +63,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.base_arrays import accessed_base
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder
+from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder, order
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
@@ -201,6 +200,17 @@ class Accesses:
             chosen = element(e, self.mask.parts[piece.block], piece.register + position)
             exists = logical_and(e, exists, chosen)
         return pointer, exists
+
+    def by_elements(self, piece: AccessChunk, padding: FloatAttr | IntegerAttr | None) -> SSAValue:
+        """Return a chunk of which each element is loaded on its own."""
+        e, type_ = self.e, self.window.view.element
+        order, scope = self.order.semantics, self.order.scope
+        found: list[SSAValue] = []
+        for k in range(piece.count):
+            pointer, exists = self.single(piece, k)
+            made = LoadOp(pointer, type_, exists, fill=padding, order=order, scope=scope)
+            found.append(e.insert(made).result)
+        return joined(e, found)
 
     def _exists(self, row: Row, piece: AccessChunk, offset: int) -> SSAValue | None:
         if _end_of(piece) <= self.inside:
@@ -343,15 +353,9 @@ def load_window(
 
     pieces = list(thread_chunks(e, layout, bits_of(source.element)))
 
-    def load(accesses: Accesses, piece: AccessChunk, k: int) -> SSAValue:
-        pointer, exists = accesses.single(piece, k)
-        order_, scope = ordering.semantics, ordering.scope
-        made = LoadOp(pointer, source.element, exists, fill=padding, order=order_, scope=scope)
-        return e.insert(made).result
-
     def load_chunk(accesses: Accesses, piece: AccessChunk) -> SSAValue:
         if not accesses.is_whole(piece):
-            return joined(e, [load(accesses, piece, k) for k in range(piece.count)])
+            return accesses.by_elements(piece, padding)
         pointer, exists = accesses.wide(piece)
         type_ = VectorType(source.element, [piece.count])
         return e.insert(LoadOp(pointer, type_, exists, fill=padding, offset=piece.shift)).result
@@ -466,18 +470,6 @@ def _is_read_by_threads_only(tile: SSAValue) -> bool:
             case _:
                 return False
     return True
-
-
-def order(e: ThreadBuilder, op: Operation) -> None:
-    """Insert a barrier where an access may conflict with one of another thread."""
-    place = accessed_base(op)
-    assert place is not None
-    arrays = e.tiles.rewritten_by(place)
-    if not arrays:
-        return
-    if arrays & e.touched or runs_again(op):
-        synchronize_agent(e)
-    e.touched |= arrays
 
 
 def _check_whole(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xdsl.ir import Operation
+
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -14,6 +16,9 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
 from tileas_xdsl.dialects.ptx.synchronisation.barriers import FenceOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.gmem.base_arrays import accessed_base
+from tileas_xdsl.threads.gmem.token_order import is_behind_nothing
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 
 SCOPES: Mapping[MemScope, str] = {
     MemScope.TL_BLK: "cta",
@@ -67,3 +72,16 @@ class MemoryOrder:
 
 WEAK = MemoryOrder(MemSemantic.WEAK, None)
 """The order of accesses that nobody waits for."""
+
+
+def order(e: ThreadBuilder, op: Operation) -> None:
+    """Insert a barrier where an access may conflict with one of another thread before it."""
+    place = accessed_base(op)
+    assert place is not None
+    arrays = e.tiles.rewritten_by(place)
+    if not arrays:
+        return
+    is_ordered = not is_behind_nothing(getattr(op, "token", None))
+    if is_ordered and (arrays & e.touched or runs_again(op)):
+        synchronize_agent(e)
+    e.touched |= arrays

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess
 
 
@@ -35,6 +37,17 @@ def tokens_before(token: SSAValue) -> Iterator[SSAValue]:
         new = [one for one in before if one not in seen]
         seen.update(new)
         pending += new
+
+
+def is_behind_nothing(token: SSAValue | None) -> bool:
+    """Whether a token says that an access is ordered behind no other; program order, without one.
+
+    Two stores behind nothing reach different elements, or leave either value.
+    """
+    if token is None:
+        return False
+    owners = (value.owner for value in tokens_before(token))
+    return all(isinstance(made, CreateNoneOp | JoinMemTokenOp) for made in owners)
 
 
 def aliased_arrays(accesses: Sequence[ArrayAccess]) -> Mapping[SSAValue, SSAValue]:

@@ -8,6 +8,7 @@ live at once and a margin, in which code without products was not seen to spill.
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
@@ -16,7 +17,7 @@ from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
 from tileas_xdsl.target.arch import Target
@@ -37,6 +38,8 @@ FUNCTION_HEADROOM = 16
 """Registers beside them where a function is a sequence of instructions (`powf`, `sin`, `erf`)."""
 SHORT = frozenset(("cosh", "exp", "sinh", "tanh"))
 """Functions that take a few instructions around `ex2`."""
+HEADROOM_OF_CHUNKS = 24
+"""Registers beside chunks of rows that are kept in shared memory: loops and reduced values."""
 RESERVED_SHARED_MEMORY = 1024
 """Bytes of shared memory that the system takes for each block (CUDA C++ Programming Guide)."""
 
@@ -59,13 +62,30 @@ def _blocks_that_fit(
     if not tiles:
         return 1
     threads = warps * WARP
-    live = tiles // threads + REGISTER_HEADROOM
+    is_of_chunks = keeps_rows(kernel)
+    live = tiles // threads + (HEADROOM_OF_CHUNKS if is_of_chunks else REGISTER_HEADROOM)
     if any(_is_sequence(op) for op in operations_in(kernel)):
         live += FUNCTION_HEADROOM
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
-    most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
+    enough = target.warps_per_multiprocessor if is_of_chunks else ENOUGH_WARPS
+    most = min(enough // warps, target.blocks_per_multiprocessor)
     return max(1, min(most, by_registers, by_memory))
+
+
+def blocks_of_kept_rows(row_bytes: int, warps: int, target: Target) -> int:
+    """The blocks that have memory for rows that they keep, and threads.
+
+    Threads wait for one another in reductions, and load between these: more than 32 warps hide it.
+    """
+    by_memory = target.shared_memory_per_block // (row_bytes + RESERVED_SHARED_MEMORY)
+    by_threads = target.warps_per_multiprocessor // warps
+    return min(by_memory, by_threads, target.blocks_per_multiprocessor)
+
+
+def keeps_rows(kernel: func.FuncOp) -> bool:
+    """Whether a kernel computes rows of chunks, which are in shared memory."""
+    return any(isinstance(op.attributes.get(KEPT), UnitAttr) for op in operations_in(kernel))
 
 
 def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) -> int:

@@ -25,6 +25,7 @@ from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
+    KeptTile,
     LoadToken,
     Lowered,
     OrderToken,
@@ -39,6 +40,7 @@ from tileas_xdsl.threads.convert.register_conversion import converted
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.vector_split import has_closed_form
 from tileas_xdsl.threads.registers.vector_values import splat
+from tileas_xdsl.threads.smem.kept_tile import read_kept
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import read_shared
@@ -77,6 +79,9 @@ def as_fragment(
         case TmemTile():
             loaded = load(e, op, found, layout)
             return loaded if layout is None else converted(e, op, loaded, layout)
+        case KeptTile():
+            of_part = layout or layout_of(e, op, found.shape)
+            return read_kept(e, found, of_part)
         case Splat():
             return splat(e, found, layout or layout_of(e, op, found.shape))
         case _:

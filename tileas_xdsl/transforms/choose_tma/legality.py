@@ -93,7 +93,7 @@ def rows_problem(op: LoadOp | StoreOp, view: SSAValue) -> str | None:
     if rows % ROWS_OF_AN_INSTRUCTION:
         return f"it has {rows} rows, no multiple of {ROWS_OF_AN_INSTRUCTION}"
     end = _end_problem(view) if isinstance(op, StoreOp) else None
-    return _tile_problem(type_) or _array_problem(view) or end
+    return _tile_problem(type_) or array_problem(view) or end
 
 
 def store_problem(op: Written) -> str | None:
@@ -126,7 +126,7 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
         return _slice_problem(op, part) or _tile_problem(tile)
     if not is_load and (problem := offset_problem(op.offsets, element_of(op.view.type))):
         return f"it {problem}"
-    return _tile_problem(op.result.type if is_load else op.value.type) or _array_problem(op.view)
+    return _tile_problem(op.result.type if is_load else op.value.type) or array_problem(op.view)
 
 
 def _copy_problem(op: TiledLoadOp | TiledStoreOp) -> str | None:
@@ -192,7 +192,7 @@ def _panel(columns: int, bits: int) -> int:
     return widest if columns % widest == 0 else columns
 
 
-def _array_problem(view: SSAValue) -> str | None:
+def array_problem(view: SSAValue) -> str | None:
     """Return what a launch does not know of the array when it encodes a tensor map."""
     array = array_of(view)
     window = window_of(array)

@@ -6,11 +6,16 @@
                                            %m = reduce %p {maximum} : 1x8192
 
 Threads combine what they have; lanes and warps exchange once behind the loop, not in each chunk.
+Rows that are kept in shared memory are loaded there in front of the first loop that reads them:
+
+    %f = async.tiled_load %v[%i] {kept}
+    %x = async.wait %f
+    scf.for %c = 0 to 8 { %k = extract_slice %x[0, 8192 * %c] ... }
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -21,6 +26,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     TensorType,
+    UnitAttr,
     f32,
     i32,
 )
@@ -31,6 +37,9 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp, TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES
@@ -39,6 +48,7 @@ from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
     PhasePlan,
     identity_of_reduction,
 )
+from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
 
@@ -49,15 +59,45 @@ def run_in_phases(plan: PhasePlan) -> None:
     assert block is not None
     end = block.last_op
     assert end is not None
+    kept: dict[TiledLoadOp, SSAValue] = {}
     for number in range(max(len(plan.others), len(plan.phases))):
         for op in plan.others[number] if number < len(plan.others) else ():
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(end))
         if number < len(plan.phases):
-            _PhaseLoop(plan, plan.phases[number]).insert_before(end)
+            phase = plan.phases[number]
+            kept |= _kept_from(phase, [op for op in plan.kept if op not in kept], end)
+            _PhaseLoop(plan, phase, kept).insert_before(end)
     inside = {op for phase in plan.phases for op in (*phase.operations, *phase.reductions)}
     for op in [op for op in reversed(list(block.ops)) if op in inside or _is_unused(op, plan)]:
         Rewriter.erase_op(op)
+
+
+def _kept_from(
+    phase: Phase, loads: Sequence[TiledLoadOp], end: Operation
+) -> Mapping[TiledLoadOp, SSAValue]:
+    """Keep the tiles that a phase reads first; return them by their loads."""
+    found: dict[TiledLoadOp, SSAValue] = {}
+    for op in loads:
+        if op in phase.operations:
+            made = AsyncTiledLoadOp(
+                op.view,
+                op.coords,
+                atom=op.atom,
+                offsets=op.offsets,
+                token=op.token,
+                result_type=op.result.type,
+                padding=op.padding_value,
+            )
+            made.attributes |= op.attributes | {KEPT: UnitAttr()}
+            wait = WaitOp(made.result)
+            made.location = wait.location = op.location
+            made.result.name_hint = op.result.name_hint
+            Rewriter.insert_op([made, wait], InsertPoint.before(end))
+            found[op] = wait.values[0]
+            if op.out_token is not None and made.out_token is not None:
+                op.out_token.replace_all_uses_with(made.out_token)
+    return found
 
 
 def _is_unused(op: Operation, plan: PhasePlan) -> bool:
@@ -69,13 +109,16 @@ def _is_unused(op: Operation, plan: PhasePlan) -> bool:
 class _PhaseLoop:
     """A loop over the chunks of one phase."""
 
-    def __init__(self, plan: PhasePlan, phase: Phase) -> None:
+    def __init__(self, plan: PhasePlan, phase: Phase, kept: Mapping[TiledLoadOp, SSAValue]) -> None:
         self.plan = plan
         self.phase = phase
+        self.kept = kept
         self.clones: dict[SSAValue, SSAValue] = {}
         inside = {op for one in plan.phases for op in one.operations}
         self.accesses = [
-            op for op in phase.operations if isinstance(op, ACCESSES) and _is_awaited(op, inside)
+            op
+            for op in phase.operations
+            if op not in kept and isinstance(op, ACCESSES) and _is_awaited(op, inside)
         ]
 
     def insert_before(self, end: Operation) -> None:
@@ -110,6 +153,9 @@ class _PhaseLoop:
         body.add_op(chunk)
         copies: list[Operation] = []
         for op in self.phase.operations:
+            if isinstance(op, TiledLoadOp) and op in self.kept:
+                copies.append(self._read(body, op, chunk.result))
+                continue
             copy = op.clone(self.clones)
             copies.append(copy)
             body.add_op(copy)
@@ -117,7 +163,12 @@ class _PhaseLoop:
         for op, token in zip(self.accesses, tokens, strict=True):
             copy = copies[self.phase.operations.index(op)]
             set_operand(copy, op.token, token)
-        tiles = {self.clones[tile]: k for tile, k in self.plan.tiles.items() if tile in self.clones}
+        read = {op.result for op in self.kept}
+        tiles = {
+            self.clones[tile]: k
+            for tile, k in self.plan.tiles.items()
+            if tile in self.clones and tile not in read
+        }
         take_part(operations_in(body), tiles, self.plan.count, chunk.result)
         combined = [
             self._combine(body, op, before)
@@ -125,6 +176,20 @@ class _PhaseLoop:
         ]
         after = [self.clones[op.out_token] for op in self.accesses if op.out_token is not None]
         body.add_op(scf.YieldOp(*combined, *after))
+
+    def _read(self, body: Block, op: TiledLoadOp, chunk: SSAValue) -> ExtractSliceOp:
+        """Read a chunk of a tile that is kept: columns, as `plan` says of which dimension."""
+        whole, k = self.kept[op], self.plan.tiles[op.result]
+        sizes: list[int] = list(tile_shape(whole))
+        sizes[k] //= self.plan.count
+        size = arith.ConstantOp(IntegerAttr(sizes[k], IndexType()))
+        first = arith.MuliOp(chunk, size)
+        offsets: list[SSAValue | int] = [0] * len(sizes)
+        offsets[k] = first.result
+        made = ExtractSliceOp(whole, offsets, sizes)
+        body.add_ops([size, first, made])
+        self.clones[op.result] = made.result
+        return made
 
     def _combine(self, body: Block, op: ReduceOp, before: SSAValue) -> SSAValue:
         """Combine a chunk with the partial results so far, element by element."""

@@ -15,7 +15,7 @@ for registers are still in L2.  Between phases only reduced values live.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import FixedBitwidthType
@@ -104,6 +104,8 @@ class PhasePlan:
 
     Behind the last loop run those of one phase more.
     """
+    kept: Sequence[TiledLoadOp] = ()
+    """Loads whose tiles stay in shared memory; those of other loads are loaded in each phase."""
 
 
 def _may_cross(op: ReduceOp | DotOp) -> bool:
@@ -134,20 +136,22 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     if not has_too_many_registers(kernel, target) or _fits(kernel, target, warps * WARP):
         return None
     available = capacity(kernel, target, warps)
-    classes = DimensionClasses(kernel, _may_cross)
-    found = [
-        (tiles, phases)
-        for tiles in classes.members(kernel).values()
-        if (phases := _phases(tiles)) is not None
-    ]
+    found = [*phase_plans(kernel)]
     count = 2
     while count <= MAX_CHUNKS:
-        for tiles, (phases, others) in found:
-            live = max(phase.live_registers(tiles) for phase in phases)
-            if may_be_cut(tiles, count) and live <= available * count:
-                return PhasePlan(tiles, count, phases, others)
+        for plan in found:
+            live = max(phase.live_registers(plan.tiles) for phase in plan.phases)
+            if may_be_cut(plan.tiles, count) and live <= available * count:
+                return replace(plan, count=count)
         count *= 2
     return None
+
+
+def phase_plans(kernel: func.FuncOp) -> Iterator[PhasePlan]:
+    """Yield, by class of dimensions that reductions look across, its phases of whole rows."""
+    for tiles in DimensionClasses(kernel, _may_cross).members(kernel).values():
+        if (phases := _phases(tiles)) is not None:
+            yield PhasePlan(tiles, 1, *phases)
 
 
 def _fits(kernel: func.FuncOp, target: Target, threads: int) -> bool:

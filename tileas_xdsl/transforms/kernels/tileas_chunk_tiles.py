@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -38,9 +39,16 @@ from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
 from tileas_xdsl.transforms.chunk_tiles.reloads import load_again
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
+from tileas_xdsl.transforms.chunk_tiles.row_forms import (
+    MODES,
+    ROWS,
+    ROWS_IN_REGISTERS,
+    choose_row_form,
+)
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
+from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
 
 MAX_ITERATIONS = 3
@@ -65,6 +73,10 @@ class TileasChunkTiles(ModulePass):
     Rows that are reduced and used again (softmax, norms, cross entropy) are cut along the row,
     where nothing else helps: each reduction ends a phase, a phase is a loop over chunks of the row,
     and what it needs of earlier phases is loaded and computed again, instead of being spilled.
+    Rows that fit registers may take so many that nothing is loaded while they are computed: as a
+    model of blocks that share a multiprocessor says, phases read chunks of a row that stays in
+    shared memory, or the kernel asks for rows that are loaded a round ahead
+    (`nv_tileas.rows_ahead`, `tileas-make-persistent` and `tileas-pipeline-loads`).
 
     A tile from memory that would be held in registers while a product is made is loaded again
     behind it, where live tiles take most of them and no token orders the load.
@@ -73,6 +85,15 @@ class TileasChunkTiles(ModulePass):
     """
 
     name = "tileas-chunk-tiles"
+
+    rows: str = "auto"
+    """Where rows that are used again behind a reduction are: `auto`, or always `registers`, `kept`
+    in shared memory, or loaded a round `ahead`, where that can be."""
+
+    def __post_init__(self) -> None:
+        """Refuse words that are no modes; raises `ValueError`."""
+        if self.rows not in MODES:
+            raise ValueError(f"option rows is one of {', '.join(MODES)}, not '{self.rows}'")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
@@ -90,6 +111,22 @@ class TileasChunkTiles(ModulePass):
                 if use_unit(kernel, target):
                     TileasNormalizeDotOperands().apply(ctx, op)
             load_again(kernel, target)
+            _place_rows(kernel, target, self.rows)
+
+
+def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
+    """Keep rows in shared memory where that is fastest; say where they are, and why."""
+    form = choose_row_form(kernel, target, mode)
+    if form is None:
+        return
+    is_held = form.kept is None and not form.is_ahead
+    kernel.attributes[ROWS_IN_REGISTERS if is_held else ROWS] = StringAttr(form.why)
+    if form.is_ahead:
+        kernel.attributes[ROWS_AHEAD] = UnitAttr()
+    if form.kept is not None:
+        run_in_phases(form.kept)
+        spec = replace(KernelFacts(kernel).spec, occupancy=form.blocks)
+        kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
 
 def _cut(kernel: func.FuncOp, target: Target) -> None:

@@ -56,6 +56,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
+from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
@@ -94,7 +95,8 @@ class TileasMakePersistent(ModulePass):
     grids.  The CTAs that divide a tile block (`tile_block_ctas`) take the next one together, since
     all of them run the same iterations.  It pays where they are equally long, by bounds that all of
     them share, and short: a loop of few iterations reads what a producer loads (`mode = auto`;
-    with `on` it is done wherever it is right).  A kernel that stays says why.
+    with `on` it is done wherever it is right), or rows are to be loaded a round ahead
+    (`nv_tileas.rows_ahead`).  A kernel that stays says why.
     """
 
     name = "tileas-make-persistent"
@@ -117,12 +119,14 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    if found is None or spec_of(kernel).persistent:
+    if spec_of(kernel).persistent or (found is None and ROWS_AHEAD not in kernel.attributes):
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
+    elif found is None:
+        made = what_forbids(kernel) or _persistent(kernel)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):

@@ -29,6 +29,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
@@ -87,6 +88,7 @@ def _slices_registers(loop: scf.ForOp) -> bool:
     return any(
         isinstance(inner, ExtractSliceOp)
         and space_of(inner.source.type) in (None, Space.RMEM)
+        and not is_kept(inner.source)
         and not isinstance(inner.source.owner, Block)
         and any(_differs(offset, loop) for offset in inner.offsets)
         for inner in operations_in(loop.body)

@@ -88,17 +88,21 @@ def _may_be_passed(op: Operation) -> bool:
 
 def _may_move(op: Operation) -> bool:
     """Whether threads load in no order with anything else, from a place computed of numbers."""
-    if not isinstance(op, TiledLoadOp) or op.atom.data.family != "ldg":
+    if not isinstance(op, TiledLoadOp) or not is_plain_load(op):
         return False
-    if op.mask is not None or op.token is None or (op.out_token and op.out_token.uses):
+    if op.token is None or (op.out_token and op.out_token.uses):
         return False
+    return all(map(is_of_numbers, operations_behind(op.operands)))
+
+
+def is_plain_load(op: TiledLoadOp) -> bool:
+    """Whether threads load a whole tile into registers, in no order with other threads."""
     is_weak = MemoryOrder.of(op.mem_semantic, op.mem_scope).semantics is None
-    if not is_weak or space_of(op.result.type) not in (None, Space.RMEM):
-        return False
-    return all(map(_is_of_numbers, operations_behind(op.operands)))
+    is_in_registers = space_of(op.result.type) in (None, Space.RMEM)
+    return op.atom.data.family == "ldg" and op.mask is None and is_weak and is_in_registers
 
 
-def _is_of_numbers(op: Operation) -> bool:
+def is_of_numbers(op: Operation) -> bool:
     """Whether an operation computes a number, a view or an array, or begins an order."""
     made = isinstance(op, ViewOp | CreateNoneOp) or op.name in ARRAYS
     return made or is_of_scalars(op)

@@ -41,6 +41,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import (
     REGISTER_HEADROOM,
     WARP,
+    keeps_rows,
     resident_registers,
 )
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
@@ -113,9 +114,10 @@ def _may_come_first(op: TiledLoadOp, loop: scf.ForOp, inside: AbstractSet[Operat
 
 def _rounds(function: func.FuncOp, loads: Sequence[TiledLoadOp], target: Target) -> int:
     """Return the rounds, a power of two, whose tiles leave registers for enough warps."""
-    threads = KernelFacts(function).spec.num_warps * WARP
+    spec = KernelFacts(function).spec
+    threads = spec.num_warps * WARP
     warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
-    resident = max(threads, warps * WARP)
+    resident = max(threads * (spec.occupancy if keeps_rows(function) else 1), warps * WARP)
     available = target.registers_per_multiprocessor // resident - REGISTER_HEADROOM
     live = peak_registers(function.body, resident_registers) // threads
     added = max(1, sum(tile_registers(op.result) for op in loads) // threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -9,6 +10,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -21,6 +23,11 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
 )
 from tileas_xdsl.transforms.pipeline_loads.loads_ahead import load_ahead
 from tileas_xdsl.transforms.pipeline_loads.loads_together import load_together
+from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
+    ROWS_AHEAD,
+    load_next_rounds,
+    row_loop,
+)
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
@@ -48,6 +55,8 @@ class TileasPipelineLoads(ModulePass):
     Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
     rounds at a time, as registers allow: the loads of all of them are on their way together.  So
     are loads in front of the first reduction of a kernel and those behind it that wait for nothing.
+    Where `tileas-chunk-tiles` has found that faster (`nv_tileas.rows_ahead`), loops over rows load
+    those of the next round while they compute: asynchronously, into shared memory.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -64,13 +73,23 @@ class TileasPipelineLoads(ModulePass):
                 _pipeline_loads(function, target)
 
 
+def _load_next_rounds(function: func.FuncOp) -> Iterator[scf.ForOp]:
+    """Load rows a round ahead in the loops of a kernel that asks for it; yield these loops."""
+    if ROWS_AHEAD not in function.attributes or is_divided(function):
+        return
+    for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+        found = row_loop(loop)
+        if found is not None:
+            yield load_next_rounds(found)
+
+
 def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
     """Divide the first loop of a kernel that can be; say of all others why they are not."""
     found = load_loop(function)
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
-    divided: list[scf.ForOp] = []
+    divided: list[scf.ForOp] = list(_load_next_rounds(function))
     if isinstance(found, LoadLoop) and isinstance(needed, Resources):
-        divided = [one.loop for one in (found, *found.following)]
+        divided += [one.loop for one in (found, *found.following)]
     if not is_divided(function):
         for loop, problem in loop_problems(function, divided).items():
             loop.attributes[NOT_PIPELINED] = StringAttr(problem)

@@ -32,6 +32,7 @@ from xdsl.traits import is_side_effect_free
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
+from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
@@ -58,13 +59,15 @@ Words = Callable[[SSAValue], int]
 def tile_registers(value: SSAValue) -> int:
     """The 32-bit registers of a tile in all threads; none of one in memory, or of one number.
 
+    Nor of one that a load keeps in shared memory: it is read where it is used.
+
     Addresses take none, and what they are computed from where that is no tile from memory: each
     is computed where it is accessed.
     """
     if not _TENSORS[type(value.type)] or _FREE[type(value.owner)]:
         return 0
     shape, element = shape_of(value.type), element_of(value.type)
-    if shape is None or space_of(value.type) not in (None, Space.RMEM):
+    if shape is None or space_of(value.type) not in (None, Space.RMEM) or is_kept(value):
         return 0
     if is_from_coordinates(value, _integer_sources):
         return 0

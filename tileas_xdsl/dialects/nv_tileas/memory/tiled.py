@@ -130,6 +130,11 @@ class TiledLoadOp(TiledLoadBase):
     traits = traits_def(MemoryConsistency(), MemoryReadEffect())
 
 
+KEPT = "nv_tileas.kept_in_shared_memory"
+"""On an asynchronous load whose tile stays in shared memory until it is waited for, or is read in
+parts: loads of the same number have the same memory."""
+
+
 @memory_op
 @derived_init
 class AsyncTiledLoadOp(TiledLoadBase):

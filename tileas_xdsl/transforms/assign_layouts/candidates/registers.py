@@ -33,6 +33,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
@@ -358,9 +359,10 @@ LANES, WORD_BYTES = 32, 4
 
 
 def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
-    """Return the size of the smallest element loaded or stored: it makes the longest chunks."""
+    """Return the size of the smallest element loaded, kept or stored: of the longest chunks."""
     operations = [op for op, _ in _operations(a, group) if memory_of(a, op, group) is not None]
-    tiles = [placed_tile(_tile_of_group(op, group).type) for op in operations]
+    values = [_tile_of_group(op, group) for op in operations]
+    tiles = [placed_tile(value.type) for value in (*values, *filter(is_kept, group.values))]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)
 

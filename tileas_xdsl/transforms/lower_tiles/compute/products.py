@@ -29,6 +29,7 @@ from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
+    KeptTile,
     LoadToken,
     Lowered,
     OrderToken,
@@ -46,6 +47,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
     zero_accumulator,
 )
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
+from tileas_xdsl.threads.gmem.kept_loads import await_kept
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -128,6 +130,9 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
             return [done]
         case LoadToken():
             return [token.fragment] if op.values else []
+        case KeptTile():
+            assert isinstance(op, WaitOp)
+            return [await_kept(e, op, token)]
         case StoreToken():
             wait_for_store(e, token, store_of(op.token))
             return []

@@ -36,8 +36,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import check_whole_bytes
-from tileas_xdsl.threads.gmem.coalesced_access import order, padding_of
-from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
+from tileas_xdsl.threads.gmem.coalesced_access import padding_of
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
     cells_to_load,

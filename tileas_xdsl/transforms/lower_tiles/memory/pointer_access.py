@@ -50,12 +50,11 @@ from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, check_w
 from tileas_xdsl.threads.gmem.coalesced_access import (
     in_rows,
     load_window,
-    order,
     padding_of,
     store_window,
 )
 from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs, by_chunks_or_elements
-from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
+from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
 from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,

@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    KEPT,
     AsyncTiledLoadOp,
     TiledLoadBase,
     TiledLoadOp,
@@ -58,6 +59,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
+    KeptTile,
     LoadToken,
     Lowered,
     PendingTile,
@@ -71,7 +73,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
+from tileas_xdsl.threads.gmem.kept_loads import keep
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.kept_tile import part_of_kept
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -156,6 +160,8 @@ def _sum(e: ThreadBuilder, a: SSAValue | int, b: SSAValue | int) -> SSAValue | i
 def extract_slice(e: ThreadBuilder, op: ExtractSliceOp) -> Sequence[Lowered]:
     """Rows of a tile in shared memory, or any part of one in registers."""
     source = e.get(op.source)
+    if isinstance(source, KeptTile):
+        return [part_of_kept(e, op, source)]
     if isinstance(source, SharedTile) and op.offsets:
         is_of_columns = op.static_offsets.get_values()[-1] == DYNAMIC_INDEX
         take = _panels_somewhere if is_of_columns else _rows_somewhere
@@ -302,9 +308,13 @@ def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
 
 
 def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
-    """Load as `tiled_load` does: the hardware scoreboard waits where registers are used."""
+    """Load as `tiled_load` does: the hardware scoreboard waits where registers are used.
+
+    A tile that is kept is copied into shared memory, where threads may have chunks of their own.
+    """
     _await(e, op)
-    return [LoadToken(load_tile(e, op)), *token_of(op)]
+    loaded = keep(e, op) if KEPT in op.attributes else LoadToken(load_tile(e, op))
+    return [loaded, *token_of(op)]
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:

@@ -1,0 +1,104 @@
+"""Rows that are kept in shared memory, or loaded a round ahead, against those in registers."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from xdsl.dialects import func
+
+from kernels.cutile import Problem, emulated, simulated
+from kernels.cutile.layer_norm import gradient_problem
+from kernels.cutile.layer_norm import problem as norm_problem
+from kernels.cutile.softmax import problem as softmax_problem
+from kernels.cutile.softmax import softmax
+from tests.support.assembling import needs_ptxas
+from tests.support.ptx_edits import Edit, changing
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.transforms.chunk_tiles.row_forms import RowForm, choose_row_form
+from tileas_xdsl.transforms.kernels import tileas_chunk_tiles
+
+WHOLE = softmax_problem(softmax, "f16", 5, 2048, 1, 2048)
+RAGGED = softmax_problem(softmax, "f32", 5, 1000, 1, 1024)
+TALL = softmax_problem(softmax, "bf16", 5, 4104, 2, 8192)
+"""Its last tile block has one row less."""
+
+PROBLEMS = (WHOLE, RAGGED, TALL, norm_problem("f16", 3, 2048, 1, 2048))
+FORMS = ("kept", "ahead")
+ORDERS: Sequence[tuple[Order, int]] = (("eager", 0), ("lazy", 0), ("random", 1))
+
+
+def _compiled(
+    problem: Problem, form: str, monkeypatch: pytest.MonkeyPatch, target: str = "sm_90a"
+) -> CompiledKernel:
+    def choose(kernel: func.FuncOp, target: Target, _: str) -> RowForm | None:
+        return choose_row_form(kernel, target, form)
+
+    monkeypatch.setattr(tileas_chunk_tiles, "choose_row_form", choose)
+    return problem.compiled(target)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_the_result_is_the_same(
+    problem: Problem, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = _compiled(problem, form, monkeypatch)
+    assert "cp.async.c" in kernel.ptx
+    assert kernel.abi.is_persistent == (form == "ahead")
+    assert simulated(problem, kernel).is_right
+    for order, seed in ORDERS:
+        assert emulated(problem, kernel, order=order, seed=seed).is_right
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_of_two_rows_has_memory_of_its_own(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = gradient_problem("f32", 4, 1024, 1, 1024)
+    kernel = _compiled(problem, form, monkeypatch, "sm_100a")
+    assert kernel.abi.shared_bytes >= 2 * 4 * 1024
+    assert emulated(problem, kernel, order="random", seed=1).is_right
+
+
+FAULTS: Mapping[str, tuple[str, Edit]] = {
+    "chunks are read before they are there": (
+        "kept",
+        changing(r"^.*cp\.async\.wait_group.*\n", ""),
+    ),
+    "a round does not wait for its row": ("ahead", changing(r"^.*cp\.async\.wait_group.*\n", "")),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    form, edit = FAULTS[name]
+    kernel = _compiled(WHOLE, form, monkeypatch)
+    monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
+    assert not emulated(WHOLE, kernel, order="lazy").is_right
+
+
+def test_rows_that_no_copy_moves_stay_in_registers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1,001 halves: rows begin at odd ones."""
+    problem = softmax_problem(softmax, "f16", 3, 1001, 1, 1024)
+    assert "cp.async" not in _compiled(problem, "kept", monkeypatch).ptx
+
+
+ROWS = "x: {0}[?, ?%16], y: {0}[?, ?%16], rows=1, columns={1}"
+
+
+@needs_ptxas
+@pytest.mark.parametrize(
+    ("element", "columns", "form"),
+    [("f16", 8192, ""), ("f16", 16384, "ahead"), ("f16", 32768, "ahead"), ("f32", 16384, "")],
+)
+def test_the_model_chooses(element: str, columns: int, form: str) -> None:
+    """As measured on an H200; the sentence says what was weighed."""
+    kernel = compile(softmax, target="sm_90a", signature=ROWS.format(element, columns))
+    assert kernel.abi.is_persistent == (form == "ahead")
+    assert f"rows of {columns * (2 if element == 'f16' else 4)} bytes" in kernel.ir(
+        "tileas-chunk-tiles"
+    )
+    assert kernel.assemble().spills == 0

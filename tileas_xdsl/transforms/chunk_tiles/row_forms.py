@@ -1,0 +1,208 @@
+"""Decide where rows are that are reduced and used again: registers, shared memory, or both.
+
+A row that threads hold in registers takes them from its first reduction to its store, so that one
+or two blocks share a multiprocessor: nothing is loaded while they compute.  Two other forms:
+
+    kept in shared memory                               loaded a round ahead
+
+    %f = async.tiled_load %v[%i] {kept}                 for each tile block %i of the CTA:
+    %x = async.wait %f                                    %x = async.wait %f
+    %m = reduce (for each chunk of %x: combine)           %f = async.tiled_load %v[next %i] {kept}
+    %s = reduce (for each chunk of %x: exp (%k - %m))     %m = reduce %x
+    for each chunk of %x: store (exp (%k - %m) / %s)      %e = exp (%x - %m) ...
+
+In shared memory a row takes its own bytes, not those of the wider elements that are computed of it,
+and its chunks take few registers at once; so more blocks are resident, and some load while others
+compute.  What is computed again of each chunk costs instructions.  A round ahead, a row is loaded
+while the one before it is computed, once; blocks stay on their multiprocessors, and wait more for
+each other.  All three are weighed (`scheduling/resources/block_overlap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import func
+from xdsl.ir import Operation
+
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.scheduling.loops.macro_operations import MacroOperation, is_scheduled, kind_of
+from tileas_xdsl.scheduling.resources.block_overlap import cycles_of_block
+from tileas_xdsl.scheduling.resources.unit_demand import alone, work_of
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.threads.pipeline.occupancy import (
+    EXPECTED_HEADROOM,
+    HEADROOM_OF_CHUNKS,
+    RESERVED_SHARED_MEMORY,
+    WARP,
+    blocks_of_kept_rows,
+    expected_blocks,
+    resident_registers,
+)
+from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
+from tileas_xdsl.transforms.choose_tma.legality import array_problem
+from tileas_xdsl.transforms.chunk_tiles.plan import MAX_CHUNKS, may_be_cut
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import PhasePlan, phase_plans
+
+CHUNK_BYTES = 16
+"""Of each thread, in a chunk of a row at least: the widest access."""
+
+KEPT_GAIN, AHEAD_GAIN = 10, 22
+"""Percent of its time that a tile block is to win, as computed, to be another than the usual form.
+
+On an H200, rows of f16: softmax of 8,192 computed 7 % faster where they are loaded ahead is 15 %
+slower, of 16,384 computed 24 % faster is 14 % faster, of 32,768 35 %.
+"""
+
+MIN_REGISTERS_OF_LINES = 4
+"""Of a thread, for what is loaded beside a row where registers are short: one access."""
+
+MAX_BATCHES, MAX_BATCHES_AHEAD = 4, 2
+"""Batches of lines up to which kernels were not seen to spill; loops that load rows ahead.
+
+Each chunk that is copied ahead takes a register, for its address or whether it is in bounds.
+"""
+
+ROWS = "nv_tileas.rows"
+"""On a kernel whose rows are in shared memory, or are loaded a round ahead: why."""
+
+ROWS_IN_REGISTERS = "nv_tileas.rows_in_registers"
+"""On a kernel that uses rows again behind a reduction of them: why registers hold them."""
+
+
+@dataclass(frozen=True)
+class RowForm:
+    """Where the rows of a kernel are."""
+
+    why: str
+    kept: PhasePlan | None = None
+    """The phases that read chunks of rows, where these stay in shared memory."""
+    blocks: int = 0
+    """That share a multiprocessor then."""
+    is_ahead: bool = False
+    """Whether rows are loaded a round ahead."""
+
+    @property
+    def name(self) -> str:
+        """What the form is called in options."""
+        return "ahead" if self.is_ahead else "registers" if self.kept is None else "kept"
+
+
+MODES = ("auto", "registers", "kept", "ahead")
+"""Where rows may be asked to be: where they are computed fastest, or there if they can be."""
+
+
+def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> RowForm | None:
+    """Return where the rows of a kernel should be; None where none are used again."""
+    if any(isinstance(op, DotOp) for op in operations_in(kernel)):
+        return None
+    plans = [replace(plan, kept=kept) for plan in phase_plans(kernel) if (kept := _kept(plan))]
+    if not plans:
+        return None
+    plan, spec = max(plans, key=_bytes), KernelFacts(kernel).spec
+    costs, size = latencies(target.name), _bytes(plan)
+    blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
+    again = [op for phase in plan.phases for op in (*phase.operations, *phase.reductions)]
+    once = _demands(list(dict.fromkeys(again)), plan, costs)
+    threads = spec.num_warps * WARP
+    free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
+    free -= peak_registers(kernel.body, resident_registers) // threads
+    batches = _batches_of_lines(plan, threads, free)
+    delay, gain = _delay(costs, batches), 0 if batches > MAX_BATCHES else KEPT_GAIN
+    held = cycles_of_block(once, delay, blocks)
+    text = f"rows of {size} bytes: {held:.0f} cycles each with {blocks} in registers"
+    forms: list[tuple[float, RowForm]] = []
+    batches = _batches_of_lines(plan, threads, free - size // (threads * CHUNK_BYTES))
+    fits = blocks * (size + RESERVED_SHARED_MEMORY) <= target.shared_memory_per_block
+    if fits and batches <= MAX_BATCHES_AHEAD:
+        ahead = cycles_of_block(once, _delay(costs, batches), 2 * blocks)
+        text += f", {ahead:.0f} with as many loaded ahead"
+        if mode == "ahead" or ahead * (100 + AHEAD_GAIN) < held * 100:
+            forms.append((ahead, RowForm("", is_ahead=True)))
+    if (cut := _cut(plan, spec.num_warps, target)) is not None:
+        batches = cut.kept.count if cut.kept and _lines(plan) else 0
+        delay = _delay(costs, batches)
+        kept = cycles_of_block(_demands(again, plan, costs), delay, cut.blocks)
+        text += f", {kept:.0f} with {cut.blocks} in shared memory"
+        if mode == "kept" or kept * (100 + gain) < held * 100:
+            forms.append((kept, cut))
+    asked = [one for one in forms if mode in ("auto", one[1].name)]
+    _, best = min(asked, key=lambda one: one[0], default=(held, RowForm("")))
+    return replace(best, why=text)
+
+
+def _kept(plan: PhasePlan) -> Sequence[TiledLoadOp]:
+    """Return the loads that more than one phase reads along their rows; none where some cannot.
+
+    Rows that are apart by no multiple of 16 bytes are loaded by elements, which no copy does.
+    """
+    loads = [op for phase in plan.phases for op in phase.operations if isinstance(op, TiledLoadOp)]
+    again = list(dict.fromkeys(op for op in loads if loads.count(op) > 1))
+    return again if all(_may_be_kept(op, plan) for op in again) else ()
+
+
+def _may_be_kept(op: TiledLoadOp, plan: PhasePlan) -> bool:
+    tile = as_tile(op.result.type)
+    is_row = tile is not None and plan.tiles[op.result] == len(tile.get_shape()) - 1
+    is_plain = op.mask is None and op.mem_semantic is None and op.atom.data.family == "ldg"
+    return is_row and is_plain and array_problem(op.view) is None
+
+
+def _bytes(plan: PhasePlan) -> int:
+    return sum(tile_bytes(op.result.type) for op in plan.kept)
+
+
+def _cut(plan: PhasePlan, warps: int, target: Target) -> RowForm | None:
+    """Return the phases in chunks of so few registers that as many blocks fit as have memory."""
+    threads = warps * WARP
+    narrowest = min(tile_bytes(op.result.type) for op in plan.kept)
+    live = max(phase.live_registers(plan.tiles) for phase in plan.phases)
+    for blocks in range(blocks_of_kept_rows(_bytes(plan), warps, target), 0, -1):
+        registers = registers_at_entry(threads, target, blocks) - HEADROOM_OF_CHUNKS
+        count = 2
+        while count <= min(MAX_CHUNKS, narrowest // (threads * CHUNK_BYTES)):
+            if may_be_cut(plan.tiles, count) and live <= threads * registers * count:
+                return RowForm("", replace(plan, count=count), blocks)
+            count *= 2
+    return None
+
+
+def _demands(operations: Sequence[Operation], plan: PhasePlan, costs: Latencies) -> Sequence[int]:
+    """Return for how many cycles a tile block keeps DRAM busy, and the units that compute."""
+    stored = [op.value for op in operations if isinstance(op, TiledStoreOp)]
+    moved = [*stored, *(op.result for op in plan.kept)]
+    memory = sum(tile_bytes(value.type) for value in moved) // costs.dram_rate
+    nodes = [MacroOperation(kind_of(op), [op]) for op in operations if is_scheduled(op)]
+    units = [work_of(node, costs, 1).units for node in nodes]
+    issue, special = (sum(one.get(unit, 0) for one in units) for unit in (Unit.ISSUE, Unit.MUFU))
+    return memory, max(alone(issue, costs), special)
+
+
+def _delay(costs: Latencies, batches: int) -> int:
+    """Return the cycles in which a tile block waits for no unit: for loads, and to begin.
+
+    Lines that all blocks read are in the L2 cache, and are loaded in some batches.
+    """
+    return costs.global_latency + costs.launch + batches * costs.cache_latency
+
+
+def _lines(plan: PhasePlan) -> Sequence[TiledLoadOp]:
+    """Return the loads of what one phase alone reads beside the rows, as weights."""
+    loads = {op for phase in plan.phases for op in phase.operations if isinstance(op, TiledLoadOp)}
+    return [op for op in loads if op not in plan.kept]
+
+
+def _batches_of_lines(plan: PhasePlan, threads: int, free: int) -> int:
+    """Return how often the registers that a thread has left are filled with lines."""
+    words = sum(tile_registers(op.result) for op in _lines(plan)) // threads
+    return ceil_div(words, max(free, MIN_REGISTERS_OF_LINES))

@@ -1,0 +1,157 @@
+"""Load the rows of the next round of a loop while those of this one are computed.
+
+    scf.for %t {                              %f = async.tiled_load %v[%low] {kept}
+      %x = tiled_load %v[%t]                  scf.for %t iter_args(%g = %f) {
+      %m = reduce %x                            %x = async.wait %g
+      ...                              ->       %h = scf.if %t + %step < %high {
+    }                                               async.tiled_load %v[%t + %step] {kept}
+                                                  } else { %g }
+                                                %m = reduce %x
+                                                ...
+                                                yield %h }
+
+Threads copy the row into shared memory (`cp.async`), each the chunks that it has in registers one
+round later, so that nothing but its own copies is waited for.  Registers hold one row, not two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp, TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.transforms.pipeline_loads.loads_ahead import is_of_numbers, is_plain_load
+from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER, writes_by_place
+
+ROWS_AHEAD = "nv_tileas.rows_ahead"
+"""On a kernel whose rows should be loaded a round ahead, in a loop over tile blocks."""
+
+
+@dataclass(frozen=True)
+class RowLoop:
+    """A loop that reduces rows, and those of their loads that a round may find done."""
+
+    loop: scf.ForOp
+    loads: Sequence[TiledLoadOp]
+
+
+def row_loop(loop: scf.ForOp) -> RowLoop | None:
+    """Return the loads of a loop over rows that may run a round ahead; None where none may.
+
+    No store of a round may come before them by its place alone, and no grid be waited for.
+    """
+    inside = operations_in(loop.body)
+    if any(isinstance(op, DotOp) or writes_by_place(op) for op in inside):
+        return None
+    if any(isinstance(op, GridDependencyOp) for op in inside):
+        return None
+    if not any(isinstance(op, ReduceOp) for op in loop.body.block.ops):
+        return None
+    mine = set(inside)
+    loads = [
+        op
+        for op in loop.body.block.ops
+        if isinstance(op, TiledLoadOp) and _may_be_ahead(op, loop, mine)
+    ]
+    return RowLoop(loop, loads) if loads else None
+
+
+def _may_be_ahead(op: TiledLoadOp, loop: scf.ForOp, inside: set[Operation]) -> bool:
+    """Whether a load is of another tile in each round, which the number of the round gives."""
+    if not is_plain_load(op):
+        return False
+    behind = [one for one in operations_behind(op.operands) if one in inside]
+    values = {value for one in (op, *behind) for value in one.operands}
+    carried = set(loop.body.block.args[1:])
+    depends = loop.body.block.args[0] in values and not values & carried
+    return depends and all(map(is_of_numbers, behind))
+
+
+def load_next_rounds(found: RowLoop) -> scf.ForOp:
+    """Let each round start the loads of the next one as soon as it has its own rows."""
+    loop, old = found.loop, found.loop.body.block
+    first = Builder(InsertPoint.before(loop))
+    begun = [_begin(op, first, {old.args[0]: loop.lb}, k) for k, op in enumerate(found.loads)]
+    body = Block(arg_types=[value.type for value in (*old.args, *begun)])
+    for arg, now in zip(old.args, body.args, strict=False):
+        now.name_hint = arg.name_hint
+        arg.replace_all_uses_with(now)
+    for op in list(old.ops):
+        op.detach()
+        body.add_op(op)
+    made = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, *begun], Region(body))
+    made.attributes |= loop.attributes | {LOADED_TOGETHER: IntegerAttr(1, i32)}
+    made.location = loop.location
+    Rewriter.insert_op(made, InsertPoint.before(loop))
+    following = _begin_next(made, found.loads, body.args[len(old.args) :])
+    last = body.last_op
+    assert last is not None
+    last.operands = [*last.operands, *following]
+    for op, token in zip(found.loads, body.args[len(old.args) :], strict=True):
+        _await(op, token)
+    for before, after in zip(loop.results, made.results, strict=False):
+        before.replace_all_uses_with(after)
+    Rewriter.erase_op(loop)
+    return made
+
+
+def _begin_next(
+    loop: scf.ForOp, loads: Sequence[TiledLoadOp], tokens: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """Start the loads of the next round, if there is one, behind those of this round."""
+    build = Builder(InsertPoint.after(loads[-1]))
+    number = build.insert(arith.AddiOp(loop.body.block.args[0], loop.step)).result
+    is_there = build.insert(arith.CmpiOp(number, loop.ub, "slt")).result
+    then, otherwise = Block(), Block([scf.YieldOp(*tokens)])
+    inner = Builder(InsertPoint.at_end(then))
+    known: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: number}
+    begun = [_begin(op, inner, known, k) for k, op in enumerate(loads)]
+    inner.insert(scf.YieldOp(*begun))
+    types = [token.type for token in tokens]
+    return build.insert(scf.IfOp(is_there, types, Region(then), Region(otherwise))).results
+
+
+def _begin(
+    op: TiledLoadOp, build: Builder, known: Mapping[SSAValue, SSAValue], number: int
+) -> SSAValue:
+    """Start a load of another round, into the memory of that number; return its token."""
+    block, values = op.parent, dict(known)
+    assert block is not None
+    behind = set(operations_behind(op.operands))
+    for one in block.ops:
+        if one in behind:
+            build.insert(one.clone(values))
+    made = AsyncTiledLoadOp(
+        values.get(op.view, op.view),
+        [values.get(value, value) for value in op.coords],
+        atom=op.atom,
+        offsets=[values.get(value, value) for value in op.offsets],
+        token=None if op.token is None else values.get(op.token, op.token),
+        result_type=op.result.type,
+        padding=op.padding_value,
+    )
+    made.attributes |= op.attributes | {KEPT: IntegerAttr(number, i32)}
+    made.location, made.result.name_hint = op.location, op.result.name_hint
+    return build.insert(made).result
+
+
+def _await(op: TiledLoadOp, token: SSAValue) -> None:
+    """Wait for a row where it was loaded."""
+    wait = WaitOp(token)
+    wait.location = op.location
+    Rewriter.insert_op(wait, InsertPoint.before(op))
+    if op.out_token is not None and op.token is not None:
+        op.out_token.replace_all_uses_with(op.token)
+    Rewriter.replace_op(op, [], [wait.values[0], *op.results[1:]])
