@@ -76,9 +76,45 @@ def reduced(elements: int, times: int) -> str:
 
 @pytest.mark.parametrize(
     ("elements", "times", "warps"),
-    [(1024, 1, 4), (1024, 2, 2), (1024, 3, 2), (512, 2, 1), (64, 3, 1), (2048, 2, 4)],
+    [(1024, 1, 4), (1024, 2, 2), (512, 2, 1), (64, 1, 2), (64, 3, 1), (16, 1, 1), (2048, 2, 4)],
 )
 def test_few_elements_that_are_reduced_again_are_shared_by_few(
     elements: int, times: int, warps: int
 ) -> None:
     assert f"num_warps = {warps}" in str(lowered(reduced(elements, times)))
+
+
+def reduced_in_loop(elements: int, loads: bool) -> str:
+    """A kernel whose loop carries a tile, and sums it up in every round."""
+    tile, pointers = f"tile<{elements}xf32>", f"tile<{elements}xptr<f32>>"
+    load = f"%l, %t = load_ptr_tko weak %q : {pointers} -> {tile}, token" if loads else ""
+    body = f"""%r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %q = broadcast %r : tile<1xptr<f32>> -> {pointers}
+    %one = constant <f32: 1.0> : {tile}
+    %w = exp %one : {tile}
+    %from = constant <i32: 0> : tile<i32>
+    %to = constant <i32: 9> : tile<i32>
+    %step = constant <i32: 1> : tile<i32>
+    %end = for %i in (%from to %to, step %step) : tile<i32> iter_values(%old = %w) -> ({tile}) {{
+      {load}
+      %s = reduce %old dim = 0 identities = [0.0 : f32] : {tile} -> tile<f32>
+      (%a : tile<f32>, %b : tile<f32>) {{
+        %c = addf %a, %b : tile<f32>
+        yield %c : tile<f32>
+      }}
+      %u = reshape %s : tile<f32> -> tile<1xf32>
+      %v = broadcast %u : tile<1xf32> -> {tile}
+      %new = addf %old, %v : {tile}
+      continue %new : {tile}
+    }}
+    print_tko "%f", %end : {tile} -> token"""
+    return entry("%p: tile<ptr<f32>>", body)
+
+
+@pytest.mark.parametrize(
+    ("elements", "loads", "warps"), [(1024, False, 1), (1024, True, 4), (4096, False, 4)]
+)
+def test_loops_that_load_nothing_are_bound_by_instructions(
+    elements: int, loads: bool, warps: int
+) -> None:
+    assert f"num_warps = {warps}" in str(lowered(reduced_in_loop(elements, loads)))

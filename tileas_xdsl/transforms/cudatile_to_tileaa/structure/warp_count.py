@@ -14,6 +14,10 @@ from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.matches import shape_of
+from tileas_xdsl.dialects.cuda_tile.memory.atomics import AtomicCasTkoOp, AtomicRmwTkoOp
+from tileas_xdsl.dialects.cuda_tile.memory.pointers import LoadPtrTkoOp
+from tileas_xdsl.dialects.cuda_tile.memory.views import LoadViewTkoOp
+from tileas_xdsl.dialects.cuda_tile.structure.control import ForOp, LoopOp
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
@@ -45,9 +49,15 @@ MIN_ELEMENTS_REDUCED_AGAIN = 16
 
 Shuffles, a barrier and what other warps leave cost a warp as much for one element as for many.  On
 an H200, rows of 1,024 in 4 and in 2 warps: layer_norm f16 2,679 and 2,912 GB/s, softmax bf16 2,722
-and 2,934; rms_norm, of one reduction, 3,092 and 3,043.  Not in loops, whose rounds wait for each
-other: inverses of 32x32 take 0.31 ms in 4 warps, 0.45 in 2.
+and 2,934; rms_norm, of one reduction, 3,092 and 3,043.  Loops that load nothing are bound by
+instructions, of which each warp has its own: there as few warps as have registers.  In 4, 2 and 1
+warps, 8,192 LU factors of 32x32 0.63, 0.54 and 0.46 ms, inverses 0.23, 0.35 and 0.23, 16,384
+triangular inverses 0.23, 0.22 and 0.19, Cholesky factors 0.63, 0.62 and 0.67, 4,096 eigenvalue
+problems of 8x8 0.51, 0.27 and 0.17.
 """
+
+WAITS = (AtomicCasTkoOp, AtomicRmwTkoOp, LoadPtrTkoOp, LoadViewTkoOp)
+"""Operations whose result comes from memory."""
 
 MAX_REGISTERS_OF_TILES = 128
 """Registers of live tiles in a thread from which on more threads share them."""
@@ -83,7 +93,25 @@ def default_warps(kernel: EntryOp) -> int:
     reductions = sum(map(_combines, kernel.regions[0].block.ops))
     while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * LANES * warps:
         warps //= 2
+    while warps > 1 and 1 < largest <= LANES * warps // 2:
+        warps //= 2
+    if _reduces_what_it_has(kernel):
+        while (
+            warps > 1
+            and largest <= MAX_ELEMENTS_PER_THREAD * LANES * warps // 2
+            and live <= MAX_REGISTERS_OF_TILES * LANES * warps // 2
+        ):
+            warps //= 2
     return warps
+
+
+def _reduces_what_it_has(kernel: EntryOp) -> bool:
+    """Whether a loop reduces tiles and loads nothing: instructions bound it, not memory."""
+    loops = [op for op in kernel.regions[0].block.ops if isinstance(op, ForOp | LoopOp)]
+    inner = [list(operations_in(loop)) for loop in loops]
+    return any(
+        any(map(_combines, ops)) and not any(isinstance(op, WAITS) for op in ops) for ops in inner
+    )
 
 
 def _combines(op: Operation) -> bool:
