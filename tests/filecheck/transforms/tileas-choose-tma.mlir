@@ -42,6 +42,7 @@ func.func @product(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c: !
 // -----
 
 // Sums that are larger than 32 KiB are computed further and stored in pieces, by way of one tile.
+// They come before other operands: threads wait for sums, and hold what they computed before.
 
 func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x128xf16, #nv_tileas<space smem>>, %c: !nv_tileaa.ptr<f32, 1>, %m: i32, %n: i32, %row: index, %column: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
@@ -51,7 +52,7 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
   %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
   %half = arith.constant dense<0.5> : tensor<128x128xf32>
   %sum = nv_tileas.dot %a, %b, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x32xf16, #nv_tileas<space smem>>, tensor<32x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
-  %less = arith.mulf %sum, %half : tensor<128x128xf32>
+  %less = arith.mulf %half, %sum : tensor<128x128xf32>
   nv_tileas.tiled_store %less, %vc[%row, %column] {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem>
   func.return
 }
@@ -67,7 +68,7 @@ func.func @pieces(%a: tensor<128x32xf16, #nv_tileas<space smem>>, %b: tensor<32x
 // CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[PIECE]], %[[WIDTH]] : index
 // CHECK-NEXT:      %[[PART:.*]] = nv_tileas.extract_slice %sum[0, %[[AT]]][128, 64][1, 1] : tensor<128x128xf32> -> tensor<128x64xf32>
 // CHECK-NEXT:      %[[HALF:.*]] = arith.constant dense<5.000000e-01> : tensor<128x64xf32>
-// CHECK-NEXT:      %[[LESS:.*]] = arith.mulf %[[PART]], %[[HALF]] : tensor<128x64xf32>
+// CHECK-NEXT:      %[[LESS:.*]] = arith.mulf %[[HALF]], %[[PART]] : tensor<128x64xf32>
 // CHECK-NEXT:      nv_tileas.copy %[[LESS]], %staging
 // CHECK-NEXT:      %[[PLACE:.*]] = arith.addi %[[FIRST]], %[[PIECE]] : index
 // CHECK-NEXT:      nv_tileas.tiled_store %staging, %[[VIEW]][%row, %[[PLACE]]] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>, allow_tma = true}

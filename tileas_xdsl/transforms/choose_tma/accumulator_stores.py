@@ -303,6 +303,22 @@ def _sliced(
     return known[value]
 
 
+def _slice_sums_first(
+    builder: Builder,
+    values: Sequence[SSAValue],
+    first: SSAValue,
+    width: int,
+    known: dict[SSAValue, SSAValue],
+) -> None:
+    """Take columns of what is computed from sums before other operands of an operation.
+
+    Threads wait for sums and exchange them; what is computed before is held in registers meanwhile.
+    """
+    for value in values:
+        if any(map(_is_accumulator, _element_wise_roots(value))):
+            _sliced(builder, value, first, width, known)
+
+
 def _columns(
     builder: Builder,
     value: SSAValue,
@@ -319,9 +335,11 @@ def _columns(
     if isinstance(made, tensor.SplatOp):
         return _copy(builder, made, piece, made.operands)
     if isinstance(made, GenerateOp) and _keeps_elements(made):
+        _slice_sums_first(builder, _sources(made), first, width, known)
         columns = {v: _sliced(builder, v, first, width, known) for v in _sources(made)}
         return _generated(builder, made, piece, first, columns)
     if isinstance(made, Operation) and _is_elementwise(made):
+        _slice_sums_first(builder, made.operands, first, width, known)
         operands = [_sliced(builder, v, first, width, known) for v in made.operands]
         return _copy(builder, made, piece, operands)
     offsets = [*(0 for _ in shape[:-1]), first]

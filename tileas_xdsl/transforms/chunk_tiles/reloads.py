@@ -7,11 +7,12 @@
                                                    %u = mulf %l, ...
 
 A load that nothing orders, and that nothing is ordered behind, gives the same tile at any place;
-the second one finds it in a cache.  Tiles that products read from shared memory stay there.
+the second one finds it in a cache.  What products read from shared memory is copied there once.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ def load_again(kernel: func.FuncOp, target: Target) -> None:
         return
     for load in instances_in(kernel, TiledLoadOp):
         if _may_be_anywhere(load):
-            _load_behind_products(load)
+            _load_behind_products(load, target)
 
 
 def _may_be_anywhere(load: TiledLoadOp) -> bool:
@@ -64,24 +65,33 @@ def _may_be_anywhere(load: TiledLoadOp) -> bool:
     return load.out_token is None or not any(load.out_token.uses)
 
 
-def _load_behind_products(load: TiledLoadOp) -> None:
+def _load_behind_products(load: TiledLoadOp, target: Target) -> None:
+    """Load a tile behind each product that it is read behind, unless it is stored for that one.
+
+    What is stored for a product before stays in registers where sums are there, too: loading it
+    again took a state space model from 166 to 154 TFLOP/s on sm_90a, where it spills nothing.
+    """
     block = load.parent
     assert block is not None
-    readings = sorted(_readings(load, (), block), key=lambda one: block.get_operation_index(one.at))
-    if any(isinstance(one.use.operation, ConvertLayoutOp) for one in readings):
+    products = [block.get_operation_index(op) for op in block.ops if isinstance(op, DotOp)]
+    placed = [(block.get_operation_index(one.at), one) for one in _readings(load, (), block)]
+    readings = sorted(placed, key=lambda pair: pair[0])
+    behind = [bisect_left(products, position) for position, _ in readings]
+    stored = [n for n, (_, one) in enumerate(readings) if _is_stored(one)]
+    if any(behind[n] > behind[0] for n in stored) or (stored and not target.has_tensor_memory):
         return
-    products = [op for op in block.ops if isinstance(op, DotOp)]
-    before = 0
     copied: dict[SSAValue, SSAValue] = {}
-    for n, one in enumerate(readings):
-        position = block.get_operation_index(one.at)
-        products_before = sum(block.get_operation_index(op) < position for op in products)
-        if n and products_before > before:
+    for n, (_, one) in enumerate(readings):
+        if n and behind[n] > behind[n - 1]:
             copied = {}
             Rewriter.insert_op(load.clone(copied), InsertPoint.before(one.at))
-        before = products_before
         if copied:
             _read_copy(one, copied)
+
+
+def _is_stored(reading: _Reading) -> bool:
+    """Whether a use copies a tile to shared memory, for products."""
+    return isinstance(reading.use.operation, ConvertLayoutOp)
 
 
 def _read_copy(reading: _Reading, copied: dict[SSAValue, SSAValue]) -> None:

@@ -82,8 +82,8 @@ from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
 from tileas_xdsl.transforms.assign_layouts.candidates.dot.wgmma_fragments import (
     fragments,
     has_accumulators,
-    is_of_warpgroups,
     reads_fragment,
+    slice_of_accumulators,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import (
     SubTile,
@@ -171,7 +171,7 @@ def _makes_tile(a: Assignment, op: Operation) -> bool:
     if isinstance(op, ExpandDimsOp):
         return is_column_of_rows(a, op)
     if isinstance(op, ExtractSliceOp):
-        return is_of_warpgroups(a, op)
+        return slice_of_accumulators(a, op) is not None
     if isinstance(op, GenerateOp):
         permutation = permuted(op.result)
         return permutation is not None and has_accumulators(a, permutation.source)
@@ -276,7 +276,12 @@ def _accumulators_of_threads(group: TileGroup, agent: Agent) -> RegisterLayout |
 
 
 def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
-    """The accumulators of a product by wgmma, or columns of such."""
+    """The accumulators of a product by wgmma, or a slice of those of any product."""
+    for value in group.values:
+        if isinstance(value.owner, ExtractSliceOp):
+            part = slice_of_accumulators(a, value.owner)
+            if part is not None:
+                return part
     rows, columns = group.shape[-2:] if len(group.shape) > 1 else (0, 0)
     if not fits_accumulators(rows, columns, agent.groups):
         return None
@@ -284,10 +289,6 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
             return accumulator_layout(rows, columns, agent.groups)
-        if isinstance(op, ExtractSliceOp) and is_of_warpgroups(a, op):
-            whole = placed_tile(op.source.type)
-            if whole is not None and whole.get_shape()[0] == rows:
-                return accumulator_layout(rows, columns, agent.groups)
     return None
 
 

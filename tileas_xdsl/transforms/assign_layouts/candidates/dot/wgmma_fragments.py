@@ -15,12 +15,13 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.registers.equal_slices import equal_slices
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.mma.warp_tiles import fragment_layout, is_accumulator, warpgroup_grid
+from tileas_xdsl.target.mma.warp_tiles import fragment_layout, warpgroup_grid
 from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
@@ -73,10 +74,12 @@ def has_accumulators(a: Assignment, value: SSAValue) -> bool:
     return choice is not None and choice.family is Family.DOT_OPERAND
 
 
-def is_of_warpgroups(a: Assignment, part: ExtractSliceOp) -> bool:
-    """Whether a part is cut out of accumulators of wgmma, not of mma.sync."""
-    choice, whole = a.choice(part.source), placed_tile(part.source.type)
-    if choice is None or whole is None or not isinstance(choice.layout, Layout):
-        return False
-    shape, threads = tuple(whole.get_shape()), a.agent(part).threads
-    return is_accumulator(RegisterLayout(choice.layout, shape, threads))
+def slice_of_accumulators(a: Assignment, part: ExtractSliceOp) -> RegisterLayout | None:
+    """The layout of a slice of accumulators in registers, wherever it begins; None of others."""
+    choice, whole, cut = a.choice(part.source), placed_tile(part.source.type), part.result.type
+    if whole is None or choice is None or choice.family is not Family.DOT_OPERAND:
+        return None
+    if not isinstance(choice.layout, Layout) or set(part.static_strides.get_values()) != {1}:
+        return None
+    sums = RegisterLayout(choice.layout, tuple(whole.get_shape()), a.agent(part).threads)
+    return equal_slices(sums, shape_of(cut) or ())
