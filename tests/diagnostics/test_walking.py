@@ -6,7 +6,13 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp, i1
 from xdsl.ir import Block, Region
 
-from tileas_xdsl.diagnostics.walking import next_of, operands_of, operations_in, operations_of
+from tileas_xdsl.diagnostics.walking import (
+    next_of,
+    operands_of,
+    operations_in,
+    operations_inside_out,
+    operations_of,
+)
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 
 
@@ -24,6 +30,7 @@ def test_operations_come_in_the_order_of_the_text() -> None:
     assert operations_in(module) == list(module.walk())
     assert operations_in(module.body) == list(module.walk())[1:]
     assert operations_in(module.body.block) == list(module.walk())[1:]
+    assert operations_inside_out(module) == list(module.walk(region_first=True))
     assert operations_of(module.body.block) == list(module.body.block.ops)
 
 

@@ -35,6 +35,13 @@ def operations_in(root: Operation | Region | Block) -> list[Operation]:
     return found
 
 
+def operations_inside_out(root: Operation) -> list[Operation]:
+    """Return all operations in `root`, each behind those in its regions; itself is the last one."""
+    found: list[Operation] = []
+    _add_inside_out(root, found)
+    return found
+
+
 def operations_of(block: Block) -> list[Operation]:
     """Return the operations of a block, without those in their regions."""
     found: list[Operation] = []
@@ -43,6 +50,16 @@ def operations_of(block: Block) -> list[Operation]:
         found.append(op)
         op = next_of(op)
     return found
+
+
+def _add_inside_out(op: Operation, found: list[Operation]) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            inner = block.first_op
+            while inner is not None:
+                _add_inside_out(inner, found)
+                inner = next_of(inner)
+    found.append(op)
 
 
 def _add_region(region: Region, found: list[Operation]) -> None:

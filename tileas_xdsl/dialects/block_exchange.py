@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
     CancelNextProgramIdOp,
@@ -14,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 
-_EXCHANGING = (
+_EXCHANGING = Kinds(
     AsyncCancelNextProgramIdOp,
     AsyncTiledAtomicRmwOp,
     AtomicAddOp,
@@ -26,9 +28,9 @@ _EXCHANGING = (
 
 def exchanges_data(kernel: Operation) -> bool:
     """Whether blocks may exchange data while they run: by atomics, or accesses that are ordered."""
-    for op in kernel.walk():
+    for op in operations_in(kernel):
         semantic = op.properties.get("mem_semantic")
         is_ordered = isinstance(semantic, MemSemanticAttr) and semantic.data is not MemSemantic.WEAK
-        if is_ordered or isinstance(op, _EXCHANGING):
+        if is_ordered or _EXCHANGING[type(op)]:
             return True
     return False

@@ -11,10 +11,10 @@ and operands, times the nesting between a use and its definition.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from tileas_xdsl.diagnostics.emission import note, op_error
@@ -78,7 +78,8 @@ class _Dominance:
         self, op: Operation, index: int, value: SSAValue, block: Block
     ) -> Diagnostic | None:
         owner = value.owner
-        defining_block = owner if isinstance(owner, Block) else owner.parent
+        # Classes are compared: `isinstance` asks an abstract one.
+        defining_block = value.op.parent if type(value) is OpResult else cast("Block", owner)
         if defining_block is block:
             return None if self._precedes(owner, op) else _does_not_dominate(op, index, value)
         if defining_block is None or defining_block.parent is None:

@@ -22,7 +22,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Location
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.diagnostics.verification.remembered import remember_structure
 from tileas_xdsl.diagnostics.verification.snapshot import is_same, snapshot
-from tileas_xdsl.diagnostics.walking import operands_of
+from tileas_xdsl.diagnostics.walking import operands_of, operations_inside_out
 
 _ISOLATION = "Operation using value defined out of its IsolatedFromAbove parent"
 _NOWHERE = Location("", 0, 0)
@@ -70,7 +70,7 @@ def _operation_errors(module: Operation) -> tuple[list[Diagnostic], set[Operatio
     """The errors, and the operations that are wrong or contain a wrong one."""
     errors: list[Diagnostic] = []
     wrong: set[Operation] = set()
-    for op in module.walk(region_first=True):
+    for op in operations_inside_out(module):
         if op not in wrong:
             if not (found := operation_errors(op)):
                 continue

@@ -14,6 +14,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
 from tileas_xdsl.frontend.cutile.kernels import (
     definition_of,
@@ -82,7 +83,7 @@ def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
 
     module = read_bytecode(content, definition_of(kernel).file, first_column=_FIRST_COLUMN)
     folder = _folder()
-    for op in module.walk():
+    for op in operations_in(module):
         op.location = _of_user(op.location, folder)
     return module
 

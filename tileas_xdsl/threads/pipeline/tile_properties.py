@@ -96,7 +96,7 @@ class TileFacts:
 
 def _reduced(operations: Sequence[Operation]) -> list[tuple[int, ...]]:
     """Return the shapes of matrices that are reduced along their last axis."""
-    reductions = [op for op in operations if isinstance(op, ReduceOp) and len(op.sources) == 1]
+    reductions = [op for op in operations if type(op) is ReduceOp and len(op.sources) == 1]
     shapes = [(tuple(op.source.type.get_shape()), op.axis.value.data) for op in reductions]
     return [shape for shape, axis in shapes if axis == len(shape) - 1 and axis > 0]
 

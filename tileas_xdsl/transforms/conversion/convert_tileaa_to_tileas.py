@@ -11,6 +11,8 @@ from xdsl.pattern_rewriter import RewritePattern
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.tileaa_to_tileas.compute import COMPUTE
@@ -38,11 +40,11 @@ class ConvertTileaaToTileas(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
-        for kernel in op.walk():
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
+        for kernel in instances_in(op, func.FuncOp):
+            if not kernel.is_declaration:
                 kernel.attributes.setdefault(KERNEL_SPEC, KernelSpecAttr(KernelSpec()))
         apply_patterns(op, with_added(ConvertTileaaToTileas.name, PATTERNS))
-        for left in op.walk():
+        for left in operations_in(op):
             if not is_legal(left):
                 text = message("convert_tileaa_to_tileas.failed")
                 raise op_error(left, text)

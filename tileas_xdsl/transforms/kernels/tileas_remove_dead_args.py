@@ -17,6 +17,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
     by_head,
     carried_in,
 )
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.ir_queries import has_trait, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -64,9 +65,9 @@ class _Needed:
         """What is needed in `root`: all that operations with effects use, and what that needs."""
         feeds = frozenset(feed for value in carried for feed in value.feeds)
         needed = _Needed(by_head(carried), feeds)
-        for op in root.walk():
+        for op in operations_in(root):
             if not _only_computes(op):
-                operands = enumerate(op.operands)
+                operands = enumerate(operands_of(op))
                 needed.require(v for i, v in operands if ForwardedOperand(op, i) not in feeds)
         for value in carried:
             if _is_pinned(value):

@@ -34,7 +34,7 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.liveness.registers import own_registers, registers_in_loops
-from tileas_xdsl.diagnostics.walking import operands_of, operations_of
+from tileas_xdsl.diagnostics.walking import operands_of, operations_inside_out, operations_of
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
     LOOPS,
@@ -91,7 +91,7 @@ class _Hoisting:
         """Hoist out of every loop, innermost ones first."""
         if not has_instance(self.function, *LOOPS):
             return
-        for loop in [*self.function.walk(region_first=True)]:
+        for loop in operations_inside_out(self.function):
             if type(loop) is scf.ForOp:
                 self._hoist(loop)
         self._record()

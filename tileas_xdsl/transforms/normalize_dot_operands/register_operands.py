@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -60,8 +61,8 @@ def store_shared_operands(kernel: Operation) -> None:
     %d = dot %y, %b, %c : 64 rows, 2 warpgroups     ->     %s = convert_layout %y : smem
                                                            %d = dot %s, %b, %c
     """
-    for op in kernel.walk():
-        if not isinstance(op, DotOp) or mma_instruction(op.atom) != "wgmma":
+    for op in instances_in(kernel, DotOp):
+        if mma_instruction(op.atom) != "wgmma":
             continue
         shape = op.a.type.get_shape()
         is_held = space_of(op.a.type) is not Space.SMEM

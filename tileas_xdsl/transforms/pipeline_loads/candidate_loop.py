@@ -122,9 +122,9 @@ def with_following(first: LoadLoop) -> LoadLoop:
     following: list[LoadLoop] = []
     operations = operations_in(first.function)
     for op in operations[operations.index(first.loop) + 1 :]:
-        if isinstance(op, GridDependencyOp):
+        if type(op) is GridDependencyOp:
             break
-        if not isinstance(op, scf.ForOp):
+        if type(op) is not scf.ForOp:
             continue
         found = divided_loop(first.function, op)
         if isinstance(found, LoadLoop) and _tiles(found) == _tiles(first):

@@ -19,6 +19,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
@@ -51,8 +52,8 @@ class OptimizeExecutionUnitMapping(ModulePass):
     name = "optimize-execution-unit-mapping"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for switch in op.walk():
-            if not isinstance(switch, AgentSwitchOp) or switch.warp_id is not None:
+        for switch in instances_in(op, AgentSwitchOp):
+            if switch.warp_id is not None:
                 continue
             if warps := int_values(switch, "num_warps"):
                 switch.warp_id = DenseArrayBase.from_list(i32, aligned_starts(warps))

@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -40,9 +41,7 @@ class PropagateExecutionUnit(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _check_calls(op)
-        for kernel in op.walk():
-            if not isinstance(kernel, func.FuncOp):
-                continue
+        for kernel in instances_in(op, func.FuncOp):
             spec, needed = kernel.attributes.get(KERNEL_SPEC), max(_needed(kernel), default=0)
             if isinstance(spec, KernelSpecAttr) and needed > spec.data.num_warps:
                 spec = replace(spec.data, num_warps=needed)
@@ -51,9 +50,9 @@ class PropagateExecutionUnit(ModulePass):
 
 def _needed(kernel: func.FuncOp) -> Iterator[int]:
     """The warps of each switch, up to the last one of its agents, in whole warpgroups."""
-    for op in kernel.walk():
+    for op in instances_in(kernel, AgentSwitchOp):
         starts, warps = int_values(op, "warp_id"), int_values(op, "num_warps")
-        if isinstance(op, AgentSwitchOp) and starts and warps:
+        if starts and warps:
             ends = [start + count for start, count in zip(starts, warps, strict=True)]
             yield align_up(max(ends), GROUP)
 
@@ -61,9 +60,7 @@ def _needed(kernel: func.FuncOp) -> Iterator[int]:
 def _check_calls(module: ModuleOp) -> None:
     """A function is called by agents of one number of warps."""
     known: dict[str, int | None] = {}
-    for op in module.walk():
-        if not isinstance(op, func.CallOp):
-            continue
+    for op in instances_in(module, func.CallOp):
         callee, warps = op.callee.string_value(), _warps_of(op)
         if known.setdefault(callee, warps) != warps:
             raise op_error(op, message("execution_units.inconsistent_num_warps_agent"))

@@ -10,6 +10,7 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.schedule import (
@@ -132,7 +133,7 @@ class TileasMaterializeSchedule(ModulePass):
         consumers = write_agents(found, schedule, [rings, *later], target, defers=self.defer)
         if self.rotate:
             self._rotate(consumers, schedule)
-        for op in function.walk():
+        for op in operations_in(function):
             clear_placement(op)
 
     def _rotate(self, consumers: scf.ForOp, schedule: Schedule) -> None:

@@ -38,7 +38,7 @@ def requested_loops(root: Operation) -> list[Request]:
     Raises `OpError` where it speaks for no loop, and where two operations disagree.
     """
     found: dict[Operation, Request] = {}
-    for carrier in root.walk():
+    for carrier in operations_in(root):
         count = carrier.attributes.get(SLICE_COUNT)
         if count is None:
             continue

@@ -91,7 +91,7 @@ def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
 
 def _is_by_element(op: Operation) -> bool:
     """Whether each element is computed of one element of each operand."""
-    return isinstance(op, ViewOp) or layout_role(op) is LayoutRole.ELEMENTWISE
+    return type(op) is ViewOp or layout_role(op) is LayoutRole.ELEMENTWISE
 
 
 def _reads_shared(op: Operation) -> bool:

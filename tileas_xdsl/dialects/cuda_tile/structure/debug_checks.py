@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Region
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp
 from tileas_xdsl.dialects.cuda_tile.structure.debug_info import (
     LOCAL_SCOPES,
@@ -51,7 +52,7 @@ def check_function_body(op: CudaTileOp, body: Region) -> None:
     """What is in a kernel is in its scope."""
     scope = scope_of(op.location)
     function = None if scope is None else subprogram_of(scope)
-    for inner in body.walk():
+    for inner in operations_in(body):
         scope = scope_of(inner.location)
         given = None if scope is None else subprogram_of(scope)
         if given is None:

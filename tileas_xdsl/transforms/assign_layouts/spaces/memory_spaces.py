@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from xdsl.ir import Operation, SSAValue
 
@@ -16,6 +17,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
@@ -85,8 +87,11 @@ def _is_no_reader(op: Operation) -> bool:
     return not reads_registers(op)
 
 
+_PRODUCTS = Kinds(*get_args(MatrixProduct))
+
+
 def _is_no_product(op: Operation) -> bool:
-    return not isinstance(op, MatrixProduct) and not reads_registers(op)
+    return not _PRODUCTS[type(op)] and not reads_registers(op)
 
 
 def _wanted(

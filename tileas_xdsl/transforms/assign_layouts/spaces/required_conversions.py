@@ -12,8 +12,6 @@ the group; its layouts are chosen later. Four cases, in this order:
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -45,9 +43,9 @@ from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
 
 def put_into_stages(root: Operation) -> None:
     """Convert tiles that pipeline bodies yield to a stage, unless they are the stage's own."""
-    for op in root.walk():
-        body = op.regions[0].block if isinstance(op, StageOp) and op.regions else None
-        if body is None or body.last_op is None or payload_results(cast("StageOp", op)):
+    for op in instances_in(root, StageOp):
+        body = op.regions[0].block if op.regions else None
+        if body is None or body.last_op is None or payload_results(op):
             continue
         for index, value in enumerate(body.last_op.operands):
             tile = placed_tile(value.type)
@@ -155,8 +153,7 @@ def _accumulators(root: Operation, groups: TileGroups) -> set[TileGroup | None]:
     """Return the groups of accumulators in tensor memory."""
     return {
         groups.of(value)
-        for op in operations_in(root)
-        if isinstance(op, AsyncDotOp | BlockScaledMmaOp | DotOp)
+        for op in instances_in(root, AsyncDotOp, BlockScaledMmaOp, DotOp)
         for value, spaces in space_requirements(op)
         if spaces == frozenset({Space.TMEM})
     }
