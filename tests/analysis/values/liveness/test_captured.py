@@ -24,5 +24,5 @@ def test_an_outer_loop_captures_what_an_inner_one_does_but_not_its_own_values() 
     own = inside.insert(arith.MuliOp(two, two)).result
     inner, _ = _loop(inside, own, far)
     found = captured_values(Region(block))
-    assert found[inner] == {far}
-    assert found[outer] == {two, far}
+    assert list(found[inner]) == [far]
+    assert {*found[outer]} == {two, far}

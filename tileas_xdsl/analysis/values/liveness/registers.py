@@ -10,8 +10,7 @@ The count is an estimate.  ptxas orders instructions anew, and many fragments ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping
 from math import prod
 
 from xdsl.dialects import arith, vector
@@ -73,12 +72,12 @@ class _Liveness:
 
     def __init__(
         self,
-        captured: Mapping[Operation, AbstractSet[SSAValue]],
+        captured: Mapping[Operation, Collection[SSAValue]],
         counted: dict[SSAValue, int],
     ) -> None:
         self.captured, self.counted = captured, counted
-        self.live: dict[SSAValue, int] = {}
-        """With their own registers."""
+        self.live: dict[int, int] = {}
+        """The own registers of live values, by identity."""
         self.count = 0
         self.peaks: dict[Operation, int] = {}
 
@@ -113,16 +112,17 @@ class _Liveness:
         """Make values live: those that are registers, or what these are made of."""
         live = self.live
         for value in values:
-            if value in live:
+            key = id(value)
+            if key in live:
                 continue
-            own = live[value] = self._own(value)  # 0 of what is renamed: it is seen
+            own = live[key] = self._own(value)  # 0 of what is renamed: it is seen
             self.count += own
             if type(value) is OpResult and _RENAMED[type(value.op)]:
                 self._use(operands_of(value.op))
 
     def _kill(self, values: tuple[SSAValue, ...]) -> None:
         for value in values:
-            self.count -= self.live.pop(value, 0)
+            self.count -= self.live.pop(id(value), 0)
 
     def _own(self, value: SSAValue) -> int:
         if (found := self.counted.get(value)) is None:

@@ -20,8 +20,7 @@ until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from math import prod
 
@@ -108,7 +107,7 @@ def peak_registers(region: Region, words: Words) -> int:
 
 def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
     """Return the values that are live where those of a region take most registers."""
-    return _liveness(region, words).values
+    return frozenset(_liveness(region, words).values.values())
 
 
 def _liveness(region: Region, words: Words) -> _Liveness:
@@ -122,25 +121,24 @@ class _LiveValues:
 
     def __init__(self, words: Words, values: Iterable[SSAValue] = (), count: int = 0) -> None:
         self.words = words
-        self.values = set(values)
+        self.values = {id(value): value for value in values}
         self.count = count
 
     def copy(self) -> _LiveValues:
         """Return the same values, to be changed on their own."""
-        return _LiveValues(self.words, self.values, self.count)
+        return _LiveValues(self.words, self.values.values(), self.count)
 
     def add(self, values: Iterable[SSAValue]) -> None:
         """Make values live, of those that take registers."""
         for value in values:
-            if (words := self.words(value)) and value not in self.values:
-                self.values.add(value)
+            if (words := self.words(value)) and id(value) not in self.values:
+                self.values[id(value)] = value
                 self.count += words
 
     def remove(self, values: Iterable[SSAValue]) -> None:
         """Make values dead."""
         for value in values:
-            if value in self.values:
-                self.values.remove(value)
+            if self.values.pop(id(value), None) is not None:
                 self.count -= self.words(value)
 
 
@@ -154,8 +152,8 @@ class _Liveness:
     def __init__(self, words: Words) -> None:
         self.words = cache(words)
         self.peak = 0
-        self.values: frozenset[SSAValue] = frozenset()
-        self.captured: Mapping[Operation, AbstractSet[SSAValue]] = {}
+        self.values: dict[int, SSAValue] = {}
+        self.captured: Mapping[Operation, Collection[SSAValue]] = {}
 
     def of_region(self, region: Region) -> None:
         """See all points of a region, after which nothing is live."""
@@ -174,26 +172,29 @@ class _Liveness:
             self._see(live)
         live.remove(block.args)
 
-    def _read(self, op: Operation) -> set[SSAValue]:
+    def _read(self, op: Operation) -> list[SSAValue]:
         """The tiles that an operation reads: of one that is streamed, those behind it."""
-        return set[SSAValue]().union(*map(self._sources, operands_of(op)))
+        found: list[SSAValue] = []
+        for value in operands_of(op):
+            found += self._sources(value)
+        return found
 
-    def _sources(self, value: SSAValue) -> set[SSAValue]:
+    def _sources(self, value: SSAValue) -> Collection[SSAValue]:
         """A tile, or what its elements are computed of, one by one, where they are read."""
         if not self.words(value):
-            return {value}
+            return (value,)
         made, user = value.owner, value.get_user_of_unique_use()
         if user is None or isinstance(made, Block) or user.parent is not made.parent:
-            return {value}
+            return (value,)
         if not _is_by_element(user):
-            return {value}
+            return (value,)
         if _reads_shared(made):
-            return set()
+            return ()
         if not _is_by_element(made):
-            return {value}
-        sources = self._read(made)
+            return (value,)
+        sources = {*self._read(made)}
         taken = sum(map(self.words, sources))
-        return sources if not sources or 0 < taken < self.words(value) else {value}
+        return sources if not sources or 0 < taken < self.words(value) else (value,)
 
     def _of_regions(self, op: Operation, live: _LiveValues) -> None:
         """See the inside of an operation; what a loop uses from outside is live all along."""
@@ -209,4 +210,4 @@ class _Liveness:
 
     def _see(self, live: _LiveValues) -> None:
         if live.count > self.peak:
-            self.peak, self.values = live.count, frozenset(live.values)
+            self.peak, self.values = live.count, live.values.copy()
