@@ -419,7 +419,7 @@ def runs_of(block: Block) -> Iterator[list[arith.DivfOp]]:
     run: list[arith.DivfOp] = []
     for op in block.ops:
         # One test guards a whole run, so nothing in a run may wait for another of its quotients.
-        depends = any(value.owner in run for value in op.operands)
+        depends = bool(run) and any(value.owner in run for value in op.operands)
         if run and (depends or not (_is_rounded(op) or isinstance(op, BETWEEN))):
             yield run
             run = []

@@ -9,15 +9,17 @@ from typing import Any, TypeAlias, TypeVar
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, IntegerAttr, IntegerType, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, LocationAttr, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
+from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
+from tileas_xdsl.dialects.xdsl_ops import cast_op, constant_op
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -93,15 +95,15 @@ class Converter:
 
     def index(self, number: int) -> SSAValue:
         """A constant index."""
-        return self.insert(arith.ConstantOp(IntegerAttr(number, INDEX))).result
+        return self.insert(constant_op(integer_attr(number, INDEX))).result
 
     def as_index(self, value: SSAValue) -> SSAValue:
         """An integer as an index; it is signed."""
-        return self.insert(arith.IndexCastOp(value, INDEX)).result
+        return self.insert(cast_op(arith.IndexCastOp, value, INDEX)).result
 
     def flag(self, value: bool) -> SSAValue:
         """A constant `i1`."""
-        return self.insert(arith.ConstantOp(IntegerAttr(int(value), IntegerType(1)))).result
+        return self.insert(constant_op(integer_attr(int(value), i1))).result
 
     def by_element(self, element: Attribute, operands: Sequence[SSAValue], body: Body) -> SSAValue:
         """What `body` makes of scalars, or of the elements of tiles at each place."""

@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.nv_tileaa import grid
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa
+from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 
 AXES = range(3)
@@ -26,9 +27,9 @@ def constant(c: Converter, op: ConstantOp) -> Sequence[SSAValue]:
     if shape_of(type_):
         if element_of(type_) != value.get_element_type():
             value = DenseIntOrFPElementsAttr.from_list(type_, [*value.get_values()])
-        return [c.insert(arith.ConstantOp(value)).result]
+        return [c.insert(constant_op(value)).result]
     (number,) = value.get_values()
-    return [c.insert(arith.ConstantOp(_number(number, type_))).result]
+    return [c.insert(constant_op(_number(number, type_))).result]
 
 
 def _number(number: float, element: Any) -> IntegerAttr[Any] | FloatAttr[Any]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import IndexType, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.dialects.xdsl_ops import cast_op, constant_op
 
 OpT = TypeVar("OpT", bound=Operation)
 INDEX = IndexType()
@@ -30,11 +32,13 @@ class Insert:
 
     def index(self, number: int) -> SSAValue:
         """A constant index."""
-        return self(arith.ConstantOp(IntegerAttr(number, INDEX))).result
+        return self(constant_op(integer_attr(number, INDEX))).result
 
     def cast(self, value: SSAValue, type_: Attribute) -> SSAValue:
         """An index as an integer, or the other way round."""
-        return value if value.type == type_ else self(arith.IndexCastOp(value, type_)).result
+        return (
+            value if value.type == type_ else self(cast_op(arith.IndexCastOp, value, type_)).result
+        )
 
 
 Rule: TypeAlias = Callable[[Any, Insert], Sequence[SSAValue]]

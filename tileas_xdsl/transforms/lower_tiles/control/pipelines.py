@@ -58,6 +58,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
@@ -163,8 +164,8 @@ def increment(e: ThreadBuilder, op: IncIterOp) -> Sequence[Lowered]:
     index = e.get(op.iterator)
     assert isinstance(index, StageIndex)
     stage, wraps = next_stage(e, index.stage, _stage_count(e, op))
-    flip = e.insert(arith.ExtUIOp(wraps, i32)).result
-    phase = e.insert(arith.XOrIOp(index.phase, flip)).result
+    flip = e.insert(cast_op(arith.ExtUIOp, wraps, i32)).result
+    phase = e.insert(binary_op(arith.XOrIOp, index.phase, flip)).result
     return [StageIndex(stage, phase)]
 
 
