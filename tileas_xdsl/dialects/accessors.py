@@ -33,17 +33,20 @@ _item: Callable[[tuple[SSAValue, ...], int], SSAValue] = vars(tuple)["__getitem_
 
 def faster_accessor(accessor: object) -> object:
     """Return an accessor for the same; others than of one operand, one result or a group stay."""
-    match accessor:
-        case BeforeVariadicSingleAccessor(VarIRConstruct.OPERAND as construct, index):
-            return _Operand(construct, index)
-        case BeforeVariadicSingleAccessor(VarIRConstruct.RESULT as construct, index):
-            return _Result(construct, index)
-        case BaseAttrAccessor(
-            VarIRConstruct.OPERAND as construct, index, AttrSizedOperandSegments(as_property=True)
-        ):
-            return _IN_GROUPS[type(accessor)](construct, index, accessor.option)
-        case _:
-            return accessor
+    # Classes are compared: there are thousands of accessors, and theirs are abstract.
+    if type(accessor) is BeforeVariadicSingleAccessor:
+        made = _AT_INDEX.get(accessor.construct)
+        return accessor if made is None else made(accessor.construct, accessor.idx)
+    found = _IN_GROUPS.get(type(accessor))
+    if found is None or not isinstance(accessor, BaseAttrAccessor):
+        return accessor
+    if accessor.construct is not VarIRConstruct.OPERAND or not _is_property(accessor.option):
+        return accessor
+    return found(accessor.construct, accessor.idx, accessor.option)
+
+
+def _is_property(option: object) -> bool:
+    return isinstance(option, AttrSizedOperandSegments) and option.as_property
 
 
 class _Operand(BeforeVariadicSingleAccessor):
@@ -74,6 +77,10 @@ class _OperandGroup(VariadicAttrAccessor):
         return operands_of(obj)[first : first + sizes[self.idx]]
 
 
+_AT_INDEX: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
+    VarIRConstruct.OPERAND: _Operand,
+    VarIRConstruct.RESULT: _Result,
+}
 _IN_GROUPS: dict[type, type[BaseAttrAccessor]] = {
     SingleAttrAccessor: _OperandBehindGroups,
     OptionalAttrAccessor: _OptionalOperand,
