@@ -117,9 +117,11 @@ PROMOTED_REGISTERS = 64
 
 
 def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
-    """Multiply from zero and add to C in f32, some columns at a time; return what C became.
+    """Multiply from zero and add to C in f32, 64 rows and some columns at a time.
 
-        d = wgmma(a, b[:, :128], zero); wait; c[:, :128] += d; ...
+        d = wgmma(a[:64], b[:, :128], zero); wait; c[:64, :128] += d; ...
+
+    As many columns as have room: an instruction of more reads fewer bytes for each product.
 
     Source: CUTLASS, promotion of FP8 accumulators (sm90 mainloops `FP8FastAccum` lack it).
     """
@@ -128,18 +130,21 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     _check_registers(e, op, start)
     factors, columns = _Operands.of(e, op, layout), columns_of_warpgroup(layout)
     length = vectors_of(layout).length
-    most = max(PROMOTED_REGISTERS * columns // (length * len(start.parts)), COLUMN_STEP)
+    most = max(PROMOTED_REGISTERS * columns // length, COLUMN_STEP)
     width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
     registers = width * length // columns
-    rows: list[list[SSAValue]] = [[] for _ in start.parts]
-    for first in range(0, columns, width):
-        products = undefined_accumulators(e, start.element, registers, len(start.parts))
-        factors.multiply(e, op, products, first, width, from_zero=True)
-        for row, product in enumerate(await_wgmma(e, products, factors.a.kept)):
+    parts: list[SSAValue] = []
+    for row, part in enumerate(start.parts):
+        sums: list[SSAValue] = []
+        for first in range(0, columns, width):
+            products = undefined_accumulators(e, start.element, registers, 1)
+            factors.multiply(e, op, products, first, width, from_zero=True, first_row=row)
+            (product,) = await_wgmma(e, products, factors.a.kept)
             offset = first * registers // width
-            before = e.insert(SliceFragmentOp(start.parts[row], offset, registers)).result
-            rows[row].append(e.insert(arith.AddfOp(before, product)).result)
-    return start.of([e.insert(MakeFragmentOp(row)).result for row in rows])
+            before = e.insert(SliceFragmentOp(part, offset, registers)).result
+            sums.append(e.insert(arith.AddfOp(before, product)).result)
+        parts.append(e.insert(MakeFragmentOp(sums)).result)
+    return start.of(parts)
 
 
 def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> RegisterLayout:
@@ -199,8 +204,12 @@ class _Operands:
         width: int,
         *,
         from_zero: bool,
+        first_row: int = 0,
     ) -> None:
-        """Emit the group for `width` columns from column `first` on, whole panels if MN-major."""
+        """Emit the group for `width` columns from column `first` on, whole panels if MN-major.
+
+        There are accumulators for each block of 64 rows, from block `first_row` on.
+        """
         start = operand_start(e, self.b, first, self.canonical.major)
         descriptor = self._descriptor(e, start)
         b_steps: dict[int, SSAValue] = {}
@@ -208,7 +217,7 @@ class _Operands:
         def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
             if k not in b_steps:
                 b_steps[k] = step_descriptor(e, descriptor, self.canonical, k)
-            return self.a.operand(e, row, k), b_steps[k]
+            return self.a.operand(e, first_row + row, k), b_steps[k]
 
         depth = INSTRUCTION_K_BITS // bits_of(self.a.element)
         majors = self.a.major, self.canonical.major
