@@ -501,6 +501,35 @@ func.func @rounds(%c: memref<64x64xf32>, %sum: tensor<64x64xf32>, %n: index) att
   func.return
 }
 
+// Where that loop is in another one, the next round of that one waits.
+
+// CHECK-LABEL: func.func @rounds_of_rounds
+// CHECK: %[[tile:.*]] = nv_tileas.alloc_tensor
+// CHECK-NEXT: %[[none:.*]] = nv_tileas.create_none : !token
+// CHECK: %[[last:.*]] = scf.for {{.*}} iter_args(%[[outer:.*]] = %[[none]])
+// CHECK-NEXT: %[[of_round:.*]] = scf.for {{.*}} iter_args(%[[before:.*]] = %[[outer]])
+// CHECK-NEXT: nv_tileas.async.wait %[[before]]
+// CHECK-NEXT: nv_tileas.copy %{{.*}}, %[[tile]]
+// CHECK: %[[token:.*]] = nv_tileas.async.tiled_tma_store
+// CHECK-NEXT: scf.yield %[[token]]
+// CHECK: scf.yield %[[of_round]]
+// CHECK: nv_tileas.async.wait %[[last]]
+func.func @rounds_of_rounds(%c: memref<64x64xf32>, %sum: tensor<64x64xf32>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %view = nv_tileas.view %c : memref<64x64xf32> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  scf.for %t = %zero to %n step %one {
+    %tile = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
+    scf.for %i = %zero to %n step %one {
+      nv_tileas.copy %sum, %tile {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xf32>, tensor<64x64xf32, #nv_tileas<space smem>>
+      nv_tileas.tiled_store %tile, %view[%t, %i] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_2d>, allow_tma = true} : tensor<64x64xf32, #nv_tileas<space smem>>, !nv_tileas.tiled_view<64x64xf32, gmem>
+      scf.yield
+    }
+    scf.yield
+  }
+  func.return
+}
+
 // Slices of rows, whose beginning and extent are known when the kernel runs: a descriptor of the
 // array, however many rows it has, and in each place one of a slice.
 

@@ -11,6 +11,13 @@ waits for it where it fills the tile again:
     }                                          yield %s
                                              }
                                              async.wait %last
+
+Where that loop, of columns of a tile, is in one over tiles, the next tile waits:
+
+    scf.for {                                    scf.for iter_args(%carried = create_none) {
+      %last = scf.for iter_args(create_none)       %last = scf.for iter_args(%carried)
+      async.wait %last                    ->       yield %last
+    }                                            }
 """
 
 from __future__ import annotations
@@ -87,11 +94,14 @@ def carry(wait: WaitOp) -> None:
         return
     if not wait.token.has_one_use() or not isinstance(tile, AllocTensorOp):
         return
-    if tile.parent is block:
-        tile.detach()
-        Rewriter.insert_op(tile, InsertPoint.before(loop))
-    before, after = _carried(loop, wait.token)
+    none, before, after = _carried(loop, wait.token)
     Rewriter.insert_op(_wait(wait, before), InsertPoint.before(fill))
+    while isinstance(outer := after.op.parent_op(), scf.ForOp):
+        inner = none
+        none, before, after = _carried(outer, after)
+        Rewriter.replace_op(inner, [], [before])
+    tile.detach()
+    Rewriter.insert_op(tile, InsertPoint.before(none))
     Rewriter.insert_op(_wait(wait, after), InsertPoint.after(after.owner))
     Rewriter.erase_op(wait)
 
@@ -116,8 +126,8 @@ def _users(value: SSAValue) -> Iterator[Operation]:
             yield from _users(use.operation.result)
 
 
-def _carried(loop: scf.ForOp, token: SSAValue) -> tuple[BlockArgument, OpResult]:
-    """Let a loop carry a token of its rounds; that of the round before, and of the last one."""
+def _carried(loop: scf.ForOp, token: SSAValue) -> tuple[CreateNoneOp, BlockArgument, OpResult]:
+    """Let a loop carry a token of its rounds; the first, that of the round before, the last one."""
     none = CreateNoneOp(token.type)
     none.location = loop.location
     Rewriter.insert_op(none, InsertPoint.before(loop))
@@ -130,7 +140,7 @@ def _carried(loop: scf.ForOp, token: SSAValue) -> tuple[BlockArgument, OpResult]
     made.attributes, made.location = loop.attributes, loop.location
     *results, last = made.results
     Rewriter.replace_op(loop, made, results)
-    return before, last
+    return none, before, last
 
 
 def _wait(like: WaitOp, token: SSAValue) -> WaitOp:

@@ -37,25 +37,24 @@ def writes_unordered(op: Operation) -> bool:
 
 
 def store_of(token: SSAValue) -> TmaTransferOp | None:
-    """The bulk store that a token is of: its own, or that of the round before, in one loop."""
+    """The bulk store that a token is of: its own, or that of a round before, in loops."""
     owner = token.owner
     if isinstance(owner, Block):
         loop = owner.parent_op()
         if not isinstance(loop, scf.ForOp) or token is owner.args[0]:
             return None
-        end = owner.last_op
-        return None if end is None else _store(end.operands[owner.args.index(token) - 1])
+        return _yielded_store(owner, owner.args.index(token) - 1)
     if isinstance(owner, scf.ForOp):
-        end = owner.body.block.last_op
-        return None if end is None else _store(end.operands[owner.results.index(token)])
-    return _store(token)
-
-
-def _store(token: SSAValue) -> TmaTransferOp | None:
-    owner = token.owner
+        return _yielded_store(owner.body.block, owner.results.index(token))
     if not isinstance(owner, TmaTransferOp) or isinstance(owner, TmaLoadBase):
         return None
     return owner
+
+
+def _yielded_store(body: Block, position: int) -> TmaTransferOp | None:
+    end = body.last_op
+    yielded = None if end is None else end.operands[position]
+    return None if yielded is None or yielded.owner is body else store_of(yielded)
 
 
 def ordering(op: Operation) -> Mapping[str, Attribute]:
