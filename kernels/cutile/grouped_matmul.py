@@ -11,7 +11,7 @@ import numpy as np
 
 from kernels.cutile.problem import Problem
 from kernels.elements import ELEMENTS
-from kernels.kernel import Reference, tiles_of
+from kernels.kernel import Reference
 from kernels.products import multiplied
 
 ZERO = ct.PaddingMode.ZERO
@@ -21,24 +21,25 @@ ZERO = ct.PaddingMode.ZERO
 def grouped_matmul(a, b, c, ends, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """Rows of A up to `ends[g]`, from where the group before ends, are multiplied by B[g].
 
-    Block (i, j, g) computes tile (i, j) of group g, if the group has it.
+    Every block goes through all groups and takes the tiles whose turn it has, down the rows of a
+    group, which blocks that run together multiply by the same columns of B.
     """
-    i, j, group = ct.bid(0), ct.bid(1), ct.bid(2)
-    end = ct.load(ends, index=(group,), shape=()).item()
-    first = i * tm
-    if group > 0:
-        first += ct.load(ends, index=(group - 1,), shape=()).item()
-    if first < end:
-        row = first + ct.arange(tm, dtype=ct.int32)
-        rows = ct.expand_dims(ct.where(row < end, row, -1), 1)
-        sums = ct.full((tm, tn), 0, dtype=ct.float32)
-        for k in range(ct.num_tiles(b, axis=1, shape=(1, tk, tn))):
-            depth = ct.expand_dims(k * tk + ct.arange(tk, dtype=ct.int32), 0)
-            x = ct.gather(a, (rows, depth))
-            y = ct.load(b, index=(group, k, j), shape=(1, tk, tn), padding_mode=ZERO)
-            sums = ct.mma(x, ct.reshape(y, (tk, tn)), sums)
-        columns = ct.expand_dims(j * tn + ct.arange(tn, dtype=ct.int32), 0)
-        ct.scatter(c, (rows, columns), ct.astype(sums, c.dtype))
+    tiles_n = ct.cdiv(b.shape[2], tn)
+    first, before = 0, 0
+    for group in range(b.shape[0]):
+        end = ct.load(ends, index=(group,), shape=()).item()
+        rows, out = a.slice(0, first, end), c.slice(0, first, end)
+        tiles_m = ct.cdiv(end - first, tm)
+        begin = (ct.bid(0) - before % ct.num_blocks(0) + ct.num_blocks(0)) % ct.num_blocks(0)
+        for tile in range(begin, tiles_m * tiles_n, ct.num_blocks(0)):
+            i, j = tile % tiles_m, tile // tiles_m
+            sums = ct.full((tm, tn), 0, dtype=ct.float32)
+            for k in range(ct.num_tiles(b, axis=1, shape=(1, tk, tn))):
+                x = ct.load(rows, index=(i, k), shape=(tm, tk), padding_mode=ZERO)
+                y = ct.load(b, index=(group, k, j), shape=(1, tk, tn), padding_mode=ZERO)
+                sums = ct.mma(x, ct.reshape(y, (tk, tn)), sums)
+            ct.store(out, index=(i, j), tile=ct.astype(sums, c.dtype))
+        first, before = end, before + tiles_m * tiles_n
 
 
 def _problem(
@@ -50,7 +51,7 @@ def _problem(
 ) -> Problem:
     """Groups of so many rows each, of n columns and k."""
     kind, result = ELEMENTS[element], ELEMENTS[out]
-    (n, k), (tm, tn, _), m = sizes, tiles, sum(rows)
+    (n, k), m = sizes, sum(rows)
 
     def make(rng: np.random.Generator) -> Sequence[Any]:
         a, b = kind.random(rng, (m, k)), kind.random(rng, (len(rows), k, n))
@@ -64,8 +65,7 @@ def _problem(
         return {2: Reference(np.concatenate(value), np.concatenate(bound))}
 
     title = f"grouped_matmul {'+'.join(map(str, rows))} by {n}x{k} {element}"
-    grid = (tiles_of(max(rows), tm), tiles_of(n, tn), len(rows))
-    return Problem(title, grouped_matmul, make, reference, grid)
+    return Problem(title, grouped_matmul, make, reference, (3, 1, 1))
 
 
 PROBLEMS: Sequence[Problem] = (
