@@ -89,6 +89,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import NOBODY, shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
+from tileas_xdsl.threads.smem.warpgroup_rows import synchronize_writers
 
 SPECIAL: Mapping[SpecialPadding, float] = {
     SpecialPadding.NAN: float("nan"),
@@ -439,13 +440,15 @@ def overwrite_shared(
     is_new = isinstance(found, PendingTile) and found.offset is None and not runs_again(op)
     tile = shared_tile(e, target)
     was_other = isinstance(found, PendingTile) and found.visible_to == NOBODY
-    if (not is_new and not _is_free(e, found)) or was_other:
+    if was_other:
         synchronize_agent(e)
+    elif not is_new and not _is_free(e, found):
+        synchronize_writers(e, target)
     write(tile)
     if not _is_read_by_threads_only(target):
         e.insert(FenceProxyAsyncOp("shared::cta"))
     if not isinstance(op.next_op, gpu.BarrierOp):
-        synchronize_agent(e)
+        synchronize_writers(e, target)
     if isinstance(found, PendingTile):
         found.visible_to = e.agent.number
 

@@ -16,6 +16,7 @@ is several panels, each a box of its own. A store of 64x128 f16 under the 128-by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
@@ -41,7 +42,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecip
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal
+from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal, multiply
 from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
@@ -49,9 +50,17 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
     StoreToken,
 )
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
 from tileas_xdsl.threads.pipeline.tile_properties import origin
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+from tileas_xdsl.threads.smem.warpgroup_rows import (
+    is_elected_for,
+    rows_of_warpgroup,
+    synchronize_writers,
+    warpgroup,
+)
 from tileas_xdsl.threads.tma.boxes import panels
 from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written
 
@@ -78,12 +87,18 @@ def prefetch_descriptor(e: ThreadBuilder, descriptor: Descriptor) -> None:
 
 
 def transfer(
-    e: ThreadBuilder, op: Operation, desc: SSAValue, tile: SSAValue, atom: object
+    e: ThreadBuilder,
+    op: Operation,
+    desc: SSAValue,
+    tile: SSAValue,
+    atom: object,
+    rows: int | None = None,
 ) -> tuple[Descriptor, SharedTile]:
-    """Return the descriptor and the shared-memory tile of a transfer of boxes."""
+    """Return the descriptor and the shared-memory tile of a transfer of boxes, of so many rows."""
     if not isinstance(atom, TmaAtom) or atom.mode != "tiled":
         raise op_error(op, "moves boxes only; this mode is not lowered to threads")
-    return described(e, op, desc, tile, tuple(reversed(shared_tile(e, tile).shape[:-1])))
+    outer = tuple(reversed(shared_tile(e, tile).shape[:-1]))
+    return described(e, op, desc, tile, outer if rows is None else (rows, *outer[1:]))
 
 
 def described(
@@ -134,18 +149,25 @@ def commit(
 ) -> StoreToken:
     """Fence and synchronise the writers; then one thread issues the copies and commits.
 
-    Threads that have written the tile for TMA have done so already (`overwrite_shared`).
+    Threads that have written the tile for TMA have done so already (`overwrite_shared`).  One of
+    each warpgroup issues those of its rows, where warpgroups store a tile apart.
     """
-    descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data)
+    rows, shifts = rows_of_warpgroup(e, op.source), dict[int, SSAValue]()
+    descriptor, tile = transfer(e, op, op.desc, op.source, op.atom.data, rows)
+    if rows is not None:
+        row = multiply(e, warpgroup(e), rows)
+        shifts[len(tile.shape) - 2] = row
+        step = multiply(e, row, tile.layout.row_bytes)
+        tile = replace(tile, pointer=advance(e, tile.pointer, step, ALIGNMENT))
     filled = e.values.get(origin(op.source))
     is_visible = isinstance(filled, PendingTile) and filled.visible_to == e.agent.number
     if is_written(e, op) or not is_visible:
         e.insert(FenceProxyAsyncOp("generic" if is_written(e, op) else "shared::cta"))
         synchronize_agent(e)
-    elected = is_elected_in_agent(e)
+    elected = is_elected_for(e, op.source)
     if AFTER_STORES in op.attributes:
         e.insert(BulkWaitOp(0, read=False, pred=elected))
-    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows):
+    for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows, shifts):
         e.insert(make(descriptor.argument, pointer, coordinates, elected))
     e.insert(BulkCommitOp(elected))
     if elected is None:
@@ -154,14 +176,19 @@ def commit(
 
 
 def wait_for_store(e: ThreadBuilder, token: StoreToken, store: TmaTransferOp | None = None) -> None:
-    """Wait for bulk stores in the thread that committed; all others wait at a barrier.
+    """Wait for bulk stores in the thread that committed; the other writers wait at a barrier.
 
     Nobody reads the tile of the store any more then.
     """
-    elected = is_elected_in_agent(e) if token.elected is None else token.elected
+    elected = token.elected
+    if elected is None:
+        elected = is_elected_in_agent(e) if store is None else is_elected_for(e, store.operands[1])
     e.insert(BulkWaitOp(0, read=token.until_read, pred=elected))
-    synchronize_agent(e)
-    tile = None if store is None else e.values.get(origin(store.operands[1]))
+    if store is None:
+        synchronize_agent(e)
+        return
+    synchronize_writers(e, store.operands[1])
+    tile = e.values.get(origin(store.operands[1]))
     if isinstance(tile, PendingTile):
         tile.is_free_in = e.builder.insertion_point.block
 
