@@ -24,7 +24,7 @@ from tileas_xdsl.target.costs.latencies import latencies
 
 GROUP = "other products"
 TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
-BYTE_TILES = ((128, 128, 128), (128, 256, 128), (128, 256, 64), (64, 256, 128))
+BYTE_TILES = ((128, 128, 128), (128, 256, 128), (256, 128, 128), (64, 256, 128))
 """Rows, columns and depth of a block."""
 
 TRITON_BYTES = (((128, 128, 128), 4, 4), ((128, 256, 128), 3, 8), ((128, 256, 64), 4, 8))
@@ -242,10 +242,10 @@ def grouped(target: str, n: int = 4096, k: int = 4096) -> Iterator[Case]:
         "x".join(map(str, t)): cutile(
             grouped_matmul,
             lambda d, t=t: (d["a"], d["b"], d["out"], d["ends"], *t),
-            (blocks(max(ROWS_OF_GROUPS), t[0]), blocks(n, t[1]), count),
+            (latencies(target).multiprocessors, 1, 1),
             target,
         )
-        for t in ((64, 128, 64), (128, 128, 64), (128, 256, 64))
+        for t in TILES
     }
     size = 2 * (m * k + count * k * n + m * n)
     yield _case(f"grouped {m}x{n}x{k} f16", 2.0 * m * n * k, data, ours, _grouped, size)

@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false
 """Several products in one launch: groups of rows of A, each with a B of its own."""
 
 from __future__ import annotations

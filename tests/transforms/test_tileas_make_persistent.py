@@ -23,7 +23,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Passed, Question, ShortLoop
-from tileas_xdsl.transforms.kernels.tileas_make_persistent import MAX_PRODUCT_CYCLES
+from tileas_xdsl.transforms.kernels.tileas_make_persistent import ANY_LENGTH, MAX_PRODUCT_CYCLES
 
 BATCHED = next(p for p in problems("batched_matmul") if "f16" in str(p))
 ATTENTION = next(p for p in problems("attention") if "1x2x100x150x64" in str(p))
@@ -93,6 +93,11 @@ def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
     assert not kernel.abi.short_loop.may_suit([0, 0, 0, None])  # a number of each launch
     stored = Executable("sm_90a", kernel.abi, kernel.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == kernel.abi
+
+
+def test_launches_of_ctas_that_are_alone_run_the_persistent_kernel_at_any_length() -> None:
+    alone = product_problem("matmul", "bf16", "bf16", (128, 256, 64), (128, 256, 64))
+    assert alone.compiled("sm_90a").abi.short_loop == ShortLoop(ANY_LENGTH, ((Passed(2), 64),), 1)
 
 
 def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:

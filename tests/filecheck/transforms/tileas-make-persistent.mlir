@@ -14,17 +14,31 @@
 // CHECK-NEXT:  %[[ALL:.*]] = arith.muli %[[XY]], %[[NZ]] : i32
 // CHECK:       %[[FIRST:.*]] = arith.index_cast %{{.*}} : index to i32
 // CHECK:       %[[CTAS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK-NEXT:  %[[ROW:.*]] = arith.divui %[[FIRST]], %[[NX]] : i32
+// CHECK-NEXT:  %[[ABOVE:.*]] = arith.muli %[[ROW]], %[[NX]] : i32
+// CHECK-NEXT:  %[[X:.*]] = arith.subi %[[FIRST]], %[[ABOVE]] : i32
+// CHECK-NEXT:  %[[Z:.*]] = arith.divui %[[ROW]], %[[NY]] : i32
+// CHECK-NEXT:  %[[BELOW:.*]] = arith.muli %[[Z]], %[[NY]] : i32
+// CHECK-NEXT:  %[[Y:.*]] = arith.subi %[[ROW]], %[[BELOW]] : i32
+// CHECK-NEXT:  %[[ROWS:.*]] = arith.divui %[[CTAS]], %[[NX]] : i32
+// CHECK-NEXT:  %{{.*}} = arith.muli %[[ROWS]], %[[NX]] : i32
+// CHECK-NEXT:  %[[RIGHT:.*]] = arith.subi %[[CTAS]], %{{.*}} : i32
+// CHECK:       %[[DOWN:.*]] = arith.subi %[[ROWS]], %{{.*}} : i32
 // CHECK:       %last = arith.constant 2 : index
-// CHECK-NEXT:  scf.for %[[T:.*]] = %[[FIRST]] to %[[ALL]] step %[[CTAS]] : i32 {
-// CHECK-NEXT:    %[[X:.*]] = arith.remui %[[T]], %[[NX]] : i32
-// CHECK-NEXT:    %[[ROW:.*]] = arith.divui %[[T]], %[[NX]] : i32
-// CHECK-NEXT:    %{{.*}} = arith.remui %[[ROW]], %[[NY]] : i32
-// CHECK-NEXT:    %{{.*}} = arith.divui %[[ROW]], %[[NY]] : i32
-// CHECK:         %[[I:.*]] = arith.index_cast %[[X]] : i32 to index
+// CHECK-NEXT:  scf.for %{{.*}} = %[[FIRST]] to %[[ALL]] step %[[CTAS]] iter_args(%[[I:[0-9]+]] = %[[X]], %[[J:[0-9]+]] = %[[Y]], %{{.*}} = %[[Z]])
+// CHECK-NEXT:    %[[AT:.*]] = arith.index_cast %[[I]] : i32 to index
 // CHECK-NEXT:    %nothing = arith.constant dense
 // CHECK-NEXT:    %sum = scf.for
-// CHECK:           nv_tileas.tiled_load %a[%[[I]], %k]
-// CHECK:         nv_tileas.tiled_store %sum, %c[%[[I]], %zero] after %none
+// CHECK:           nv_tileas.tiled_load %a[%[[AT]], %k]
+// CHECK:         nv_tileas.tiled_store %sum, %c[%[[AT]], %zero] after %none
+// CHECK-NEXT:    %[[MOVED:.*]] = arith.addi %[[I]], %[[RIGHT]] : i32
+// CHECK-NEXT:    %[[BEYOND:.*]] = arith.cmpi uge, %[[MOVED]], %[[NX]] : i32
+// CHECK-NEXT:    %[[LEFT:.*]] = arith.subi %[[MOVED]], %[[NX]] : i32
+// CHECK-NEXT:    %[[NEXT:.*]] = arith.select %[[BEYOND]], %[[LEFT]], %[[MOVED]] : i32
+// CHECK-NEXT:    %[[CARRY:.*]] = arith.extui %[[BEYOND]] : i1 to i32
+// CHECK-NEXT:    %[[LOWER:.*]] = arith.addi %[[J]], %[[DOWN]] : i32
+// CHECK-NEXT:    arith.addi %[[LOWER]], %[[CARRY]] : i32
+// CHECK:         scf.yield %[[NEXT]],
 // CHECK-NEXT:  }
 // CHECK-NEXT:  func.return
 func.func @short(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
@@ -124,6 +138,7 @@ func.func @unordered(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.
 // CHECK:         %x = nv_tileas.tiled_load
 // CHECK:         %sum = nv_tileas.dot
 // CHECK:         nv_tileas.tiled_store %sum
+// CHECK:         scf.yield
 // CHECK-NEXT:  }
 func.func @straight(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
@@ -150,8 +165,7 @@ func.func @straight(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.t
 // CHECK-NEXT:  %[[FIRST:.*]] = arith.index_cast %[[BLOCK]] : index to i32
 // CHECK:       "gpu.grid_dim"
 // CHECK:       arith.divui
-// CHECK:       scf.for %[[T:.*]] = %[[FIRST]] to
-// CHECK:         %[[X:.*]] = arith.remui %[[T]], %[[NX]] : i32
+// CHECK:       scf.for %{{.*}} = %[[FIRST]] to {{.*}} iter_args(%[[X:[0-9]+]] = %
 // CHECK:         %block = arith.index_cast %[[X]] : i32 to index
 // CHECK:         %part = arith.remui %cta, %two : index
 // CHECK:         arith.muli %block, %two : index
@@ -179,9 +193,9 @@ func.func @together(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.t
 
 // CHECK-LABEL: @rows
 // CHECK-SAME:  persistent = 1
-// CHECK:       scf.for %[[T:.*]] =
-// CHECK:         %[[X:.*]] = arith.remui %[[T]]
-// CHECK:         nv_tileas.tiled_load
+// CHECK:       scf.for {{.*}} iter_args(%[[X:[0-9]+]] = %
+// CHECK:         %[[I:.*]] = arith.index_cast %[[X]]
+// CHECK:         nv_tileas.tiled_load %a[%[[I]]
 // CHECK:         nv_tileas.reduce
 func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token

@@ -12,6 +12,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 
 CLUSTER_OF_TILE_BLOCKS = "nv_tileas.cluster_of_tile_blocks"
 """Attribute of a kernel: tile blocks along x, y, z that may be a cluster, each of one CTA."""
@@ -36,15 +37,19 @@ _COMPUTED = ("arith.", "nv_tileaa.assume")
 """What computes a result of its operands alone, by the begin of the name."""
 
 
-def is_same_in_cluster(value: SSAValue, extents: Extents) -> bool:
+def is_same_in_cluster(
+    value: SSAValue, extents: Extents, carried: frozenset[SSAValue] = frozenset()
+) -> bool:
     """Return whether a scalar is uniform across a cluster of these extents (x, y, z).
 
     Proven only for arguments of the kernel, their sizes, CTA ids along axes of extent 1, CTA ids
-    divided by multiples of the extent, induction variables of uniform loops, and arithmetic of
-    such.
+    divided by multiples of the extent, induction variables of uniform loops and what these carry,
+    and arithmetic of such; of `carried` it is assumed, for the rounds before.
     """
+    if value in carried:
+        return True
     if isinstance(value, BlockArgument):
-        return _is_same_argument(value, extents)
+        return _is_same_argument(value, extents, carried)
     op = value.owner
     if isinstance(op, _SAME):
         return True
@@ -54,16 +59,16 @@ def is_same_in_cluster(value: SSAValue, extents: Extents) -> bool:
         return True
     if not isinstance(op, Operation) or not op.name.startswith(_COMPUTED):
         return False
-    return all(is_same_in_cluster(operand, extents) for operand in op.operands)
+    return all(is_same_in_cluster(operand, extents, carried) for operand in op.operands)
 
 
-def _is_same_argument(value: BlockArgument, extents: Extents) -> bool:
+def _is_same_argument(value: BlockArgument, extents: Extents, carried: frozenset[SSAValue]) -> bool:
     parent = value.owner.parent_op()
     if isinstance(parent, func.FuncOp):
         return value.owner.prev_block is None
-    return (
-        isinstance(parent, scf.ForOp) and value.index == 0 and _has_same_trip_count(parent, extents)
-    )
+    if not isinstance(parent, scf.ForOp) or not _has_same_trip_count(parent, extents):
+        return False
+    return all(is_same_in_cluster(one, extents, carried | {value}) for one in inflows(value) or ())
 
 
 def _has_same_trip_count(op: scf.ForOp, extents: Extents) -> bool:

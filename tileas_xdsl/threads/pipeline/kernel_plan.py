@@ -25,6 +25,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
@@ -264,10 +265,7 @@ def _is_scalar_or_load(op: Operation) -> bool:
         return "producer" in op.name or "produce_one" in op.name
     if isinstance(op, _BY_ONE_THREAD) or op.name.startswith("gpu."):
         return True
-    if isinstance(op, WaitOp | FutureWaitOp):
-        return False
-    types = (*op.operand_types, *op.result_types)
-    return op.name.startswith("arith.") and not any(isinstance(t, TensorType) for t in types)
+    return not isinstance(op, WaitOp | FutureWaitOp) and is_of_scalars(op)
 
 
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:

@@ -2,15 +2,16 @@
 
 func.func @k(...)                              func.func @k(...)
   %i = gpu.block_id x                            %nx = nv_tileaa.get_num_programs {axis = 0}  // ...
-  %acc = scf.for %k = 0 to 2 { dot }     ->      scf.for %t = block_id to nx*ny*nz step grid_dim {
-  tiled_store %acc, %view[%i]                      %i = arith.remui %t, %nx
+  %acc = scf.for %k = 0 to 2 { dot }     ->      scf.for block_id to nx*ny*nz step grid_dim
+  tiled_store %acc, %view[%i]                        iter_args(%i = block_id mod nx) {
                                                    %acc = scf.for %k = 0 to 2 { dot }
-                                                   tiled_store %acc, %view[%i] }
+                                                   tiled_store %acc, %view[%i]
+                                                   yield (%i + grid_dim mod nx) mod nx }
 
 The N CTAs of a tile block take it together, the loop is that of all of them:
 
-  %i = arith.divui %cta, N                       scf.for %t = %cta / N to nx*ny*nz step grid_dim / N
-  %part = arith.remui %cta, N            ->        %i = arith.remui %t, %nx
+  %i = arith.divui %cta, N                       scf.for %cta / N to nx*ny*nz step grid_dim / N
+  %part = arith.remui %cta, N            ->          iter_args(%i = %cta / N mod nx) {
                                                    %part = arith.remui %cta, N
 """
 
@@ -68,12 +69,16 @@ NOT_PERSISTENT = "nv_tileas.not_persistent"
 MODES = ("auto", "on", "off")
 
 MAX_PRODUCT_CYCLES = 16384
-"""Cycles of products up to which what a tile block begins and ends with is worth hiding.
+"""Cycles of products up to which what a tile block begins and ends with is worth hiding, where CTAs
+that share a multiprocessor do so for one another.
 
 On an H200, tiles of 128x128 (512 cycles an iteration, two CTAs on a multiprocessor otherwise) gain
-52 % with 2 iterations, 10 % with 8, 4 % with 16, and lose 1 % with 64; tiles of 128x256 (1,024
-cycles) gain 7 % with 16 and 3 % with 32.
+52 % with 2 iterations, 10 % with 8, 4 % with 16, and lose 1 % with 64.
 """
+
+ANY_LENGTH = 2**31 - 1
+"""Iterations that are worth it where a CTA is alone: tiles of 128x256 gain 7 % with 16 iterations,
+3 % with 64 and 1.5 % with 128."""
 
 Quotients: TypeAlias = Sequence[tuple[Count, int]]
 """Iterations as a product: each factor is a number, divided and rounded up."""
@@ -140,7 +145,11 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
     """Return the persistent kernel, or why the one that there is stays."""
     kernel, iterations = found.function, _iterations(found)
-    most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
+    usual = resources_of(found, target)
+    together = usual.blocks if isinstance(usual, Resources) else 1
+    most = ANY_LENGTH
+    if together > 1:
+        most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
     why = what_forbids(kernel)
     if why is None and not is_forced:
         why = _why_it_does_not_pay(found, iterations, most)
@@ -150,8 +159,6 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if (why := _what_lacks(load_loop(made), target)) is not None:
         return why
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
-        usual = resources_of(found, target)
-        together = usual.blocks if isinstance(usual, Resources) else 1
         ctas = spec_of(kernel).tile_block_ctas
         kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together, ctas)
         return "launches know how many iterations load what is multiplied"
@@ -307,16 +314,17 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     count = build.insert(arith.MuliOp(rows, extents[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
-    body = Block(arg_types=[i32])
-    numbers = _numbers(Builder(InsertPoint.at_end(body)), body.args[0], extents)
+    begin, by = (_places(build, number, extents) for number in (first, step))
+    body = Block(arg_types=[i32] * (1 + len(AXES)))
+    numbers = body.args[1:]
     assert block.last_op is not None
-    Rewriter.insert_op(
-        scf.ForOp(first, count, step, [], Region(body)), InsertPoint.before(block.last_op)
-    )
+    made = scf.ForOp(first, count, step, begin, Region(body))
+    Rewriter.insert_op(made, InsertPoint.before(block.last_op))
     for op in inside:
         op.detach()
         body.add_op(op)
-    body.add_op(scf.YieldOp())
+    end = Builder(InsertPoint.at_end(body))
+    end.insert(scf.YieldOp(*_moved(end, numbers, by, extents)))
     for op in ids:
         of_program = numbers if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
@@ -372,9 +380,32 @@ def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue
     return build.insert(arith.IndexCastOp(found, i32)).result
 
 
-def _numbers(build: Builder, tile: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """Return where in the grid a tile block is, for its number: x runs fastest, as in hardware."""
-    x = build.insert(arith.RemUIOp(tile, extents[0])).result
-    row = build.insert(arith.DivUIOp(tile, extents[0])).result
-    y = build.insert(arith.RemUIOp(row, extents[1])).result
-    return x, y, build.insert(arith.DivUIOp(row, extents[1])).result
+def _places(build: Builder, number: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Return where in the grid a number of tile blocks is: x runs fastest, as in hardware."""
+    place: list[SSAValue] = []
+    for extent in extents[:-1]:
+        quotient = build.insert(arith.DivUIOp(number, extent)).result
+        whole = build.insert(arith.MuliOp(quotient, extent)).result
+        place.append(build.insert(arith.SubiOp(number, whole)).result)
+        number = quotient
+    return *place, number
+
+
+def _moved(
+    build: Builder, place: Sequence[SSAValue], by: Sequence[SSAValue], extents: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """Return the sum of two places, with what exceeds an extent carried to the next axis.
+
+    A division takes some hundred cycles, in which nothing is multiplied.
+    """
+    moved: list[SSAValue] = []
+    carried: SSAValue | None = None
+    for at, distance, extent in zip(place, by, extents, strict=True):
+        added = build.insert(arith.AddiOp(at, distance)).result
+        if carried is not None:
+            added = build.insert(arith.AddiOp(added, carried)).result
+        is_beyond = build.insert(arith.CmpiOp(added, extent, "uge")).result
+        left = build.insert(arith.SubiOp(added, extent)).result
+        moved.append(build.insert(arith.SelectOp(is_beyond, left, added)).result)
+        carried = build.insert(arith.ExtUIOp(is_beyond, i32)).result
+    return moved

@@ -72,18 +72,38 @@ def _may_be_ahead(op: TiledLoadOp, loop: scf.ForOp, inside: set[Operation]) -> b
     """Whether a load is of another tile in each round, which the number of the round gives."""
     if not is_plain_load(op):
         return False
-    behind = [one for one in operations_behind(op.operands) if one in inside]
-    values = {value for one in (op, *behind) for value in one.operands}
-    carried = set(loop.body.block.args[1:])
-    depends = loop.body.block.args[0] in values and not values & carried
-    return depends and all(map(is_of_numbers, behind))
+    values, behind = _made_of(op.operands, inside)
+    mine, carried = {loop.body.block.args[0]}, _carried(loop)
+    # What a round carries of numbers to the next one is known, and may be carried numbers again.
+    pending = [carried[value] for value in values if value in carried]
+    while pending:
+        more, of_next = _made_of([pending.pop()], inside)
+        pending += [carried[value] for value in more - values if value in carried]
+        values, behind = values | more, [*behind, *of_next]
+    return bool(values & (mine | carried.keys())) and all(map(is_of_numbers, behind))
+
+
+def _made_of(
+    operands: Sequence[SSAValue], inside: set[Operation]
+) -> tuple[set[SSAValue], list[Operation]]:
+    """What values of a round are computed of, and by which of its operations."""
+    behind = [one for one in operations_behind(operands) if one in inside]
+    return {*operands, *(value for one in behind for value in one.operands)}, behind
+
+
+def _carried(loop: scf.ForOp) -> Mapping[SSAValue, SSAValue]:
+    """What a loop gives the next round, by what that round has of it."""
+    end = loop.body.block.last_op
+    assert end is not None
+    return dict(zip(loop.body.block.args[1:], end.operands, strict=False))
 
 
 def load_next_rounds(found: RowLoop) -> scf.ForOp:
     """Let each round start the loads of the next one as soon as it has its own rows."""
     loop, old = found.loop, found.loop.body.block
     first = Builder(InsertPoint.before(loop))
-    begun = [_begin(op, first, {old.args[0]: loop.lb}, k) for k, op in enumerate(found.loads)]
+    begin: dict[SSAValue, SSAValue] = dict(zip(old.args, (loop.lb, *loop.iter_args), strict=True))
+    begun = [_begin(op, first, begin, k) for k, op in enumerate(found.loads)]
     body = Block(arg_types=[value.type for value in (*old.args, *begun)])
     for arg, now in zip(old.args, body.args, strict=False):
         now.name_hint = arg.name_hint
@@ -117,10 +137,23 @@ def _begin_next(
     then, otherwise = Block(), Block([scf.YieldOp(*tokens)])
     inner = Builder(InsertPoint.at_end(then))
     known: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: number}
+    used, _ = _made_of([v for op in loads for v in op.operands], set(operations_in(loop.body)))
+    for arg, value in _carried(loop).items():
+        if arg in used:
+            known[arg] = _again(value, loop, inner)
     begun = [_begin(op, inner, known, k) for k, op in enumerate(loads)]
     inner.insert(scf.YieldOp(*begun))
     types = [token.type for token in tokens]
     return build.insert(scf.IfOp(is_there, types, Region(then), Region(otherwise))).results
+
+
+def _again(value: SSAValue, loop: scf.ForOp, build: Builder) -> SSAValue:
+    """Compute a number that the loop carries where it is not computed yet."""
+    behind, values = set(operations_behind([value])), dict[SSAValue, SSAValue]()
+    for one in loop.body.block.ops:
+        if one in behind:
+            build.insert(one.clone(values))
+    return values.get(value, value)
 
 
 def _begin(

@@ -57,8 +57,9 @@ def like_models(
 
 def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     """What a loop begins with: a constant tile needs the registers that the loop keeps it in."""
-    value = op.iter_args[position]
-    if is_left_out(e, value):
+    value, end = op.iter_args[position], op.body.block.last_op
+    assert end is not None
+    if is_left_out(e, value) or is_left_out_in(e, op, end.operands[position]):
         return OrderToken()
     found = e.get(value)
     if space_of(value.type) is Space.SMEM:
@@ -76,6 +77,14 @@ def initial_value(e: ThreadBuilder, op: scf.ForOp, position: int) -> Lowered:
     if isinstance(found, OrderToken) and store is not None:
         return StoreToken(None, until_read=UNTIL_READ in store.attributes)
     return found
+
+
+def is_left_out_in(e: ThreadBuilder, loop: scf.ForOp, value: SSAValue) -> bool:
+    """Whether such a warp does not compute what a round of a loop makes of a value."""
+    made = value.owner
+    if e.kept is None or not isinstance(made, Operation):
+        return False
+    return loop.is_ancestor(made) and made not in e.kept
 
 
 def is_left_out(e: ThreadBuilder, value: SSAValue) -> bool:
