@@ -64,6 +64,9 @@ On an H200, rows of f16: softmax of 8,192 computed 7 % faster where they are loa
 slower, of 16,384 computed 24 % faster is 14 % faster, of 32,768 35 %.
 """
 
+MAX_BLOCKS = 2
+"""Blocks up to which one waits for the other: with four, rows in registers are the fastest."""
+
 MIN_REGISTERS_OF_LINES = 4
 """Of a thread, for what is loaded beside a row where registers are short: one access."""
 
@@ -118,9 +121,12 @@ def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> 
     free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
     free -= peak_registers(kernel.body, resident_registers) // threads
     batches = _batches_of_lines(plan, threads, free)
-    delay, gain = _delay(costs, batches), 0 if batches > MAX_BATCHES else KEPT_GAIN
+    spills = batches > MAX_BATCHES
+    delay, gain = _delay(costs, batches), 0 if spills else KEPT_GAIN
     held = cycles_of_block(once, delay, blocks)
     text = f"rows of {size} bytes: {held:.0f} cycles each with {blocks} in registers"
+    if mode == "auto" and blocks > MAX_BLOCKS and not spills:
+        return RowForm(f"{text}, of which some load while others compute")
     forms: list[tuple[float, RowForm]] = []
     batches = _batches_of_lines(plan, threads, free - size // (threads * CHUNK_BYTES))
     fits = blocks * (size + RESERVED_SHARED_MEMORY) <= target.shared_memory_per_block
