@@ -319,19 +319,19 @@ func.func @loaded_again(%p: memref<64x128xf32>, %a: tensor<128x64xf16, #nv_tilea
 // CHECK:         %[[AGAIN:.*]], %{{.*}} = nv_tileas.tiled_load
 // CHECK-NEXT:    arith.extf %[[AGAIN]]
 module attributes {nv_tileas.target = "sm_100a"} {
-func.func @stored_and_loaded_again(%p: memref<128x128xf16>, %b: tensor<128x128xf16, #nv_tileas<space smem>>, %c: memref<128x128xf32>) attributes {
-    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+func.func @stored_and_loaded_again(%p: memref<128x256xf16>, %b: tensor<256x256xf16, #nv_tileas<space smem>>, %c: memref<128x256xf32>) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %o = arith.constant 0 : index
-  %vp = nv_tileas.view %p : memref<128x128xf16> -> !nv_tileas.tiled_view<128x128xf16, gmem>
-  %vc = nv_tileas.view %c : memref<128x128xf32> -> !nv_tileas.tiled_view<128x128xf32, gmem>
-  %k, %t0 = nv_tileas.tiled_load %vp[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x128xf16, gmem> -> tensor<128x128xf16>, !nv_tileaa.mem_token
-  %a = nv_tileas.convert_layout %k : tensor<128x128xf16> -> tensor<128x128xf16, #nv_tileas<space smem>>
-  %z = arith.constant dense<0.0> : tensor<128x128xf32>
-  %s = nv_tileas.dot %a, %b, %z {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<128x128xf16, #nv_tileas<space smem>>, tensor<128x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
-  %e = arith.extf %k : tensor<128x128xf16> to tensor<128x128xf32>
-  %m = arith.addf %e, %s : tensor<128x128xf32>
-  %t1 = nv_tileas.tiled_store %m, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
+  %vp = nv_tileas.view %p : memref<128x256xf16> -> !nv_tileas.tiled_view<128x256xf16, gmem>
+  %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
+  %k, %t0 = nv_tileas.tiled_load %vp[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x256xf16, gmem> -> tensor<128x256xf16>, !nv_tileaa.mem_token
+  %a = nv_tileas.convert_layout %k : tensor<128x256xf16> -> tensor<128x256xf16, #nv_tileas<space smem>>
+  %z = arith.constant dense<0.0> : tensor<128x256xf32>
+  %s = nv_tileas.dot %a, %b, %z {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<128x256xf16, #nv_tileas<space smem>>, tensor<256x256xf16, #nv_tileas<space smem>>, tensor<128x256xf32> -> tensor<128x256xf32>
+  %e = arith.extf %k : tensor<128x256xf16> to tensor<128x256xf32>
+  %m = arith.addf %e, %s : tensor<128x256xf32>
+  %t1 = nv_tileas.tiled_store %m, %vc[%o, %o] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
 }
