@@ -323,7 +323,7 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
             }
 
         tall = max(m, 16)
-        tiles = ((tall, 64, 128), (tall, 128, 64), (tall, 128, 128), (tall, 64, 64))
+        tiles = ((tall, 64, 128), (tall, 64, 256), (tall, 128, 64), (tall, 128, 128))
         ours = _tiled(module.matmul, (m, n), tiles, target)
         size = 2 * (m * k + k * n + m * n)
         peer = partial(_matmul, "")
