@@ -264,7 +264,6 @@ def streams(blocks: Blocks) -> None:
     for warps in (1, 2, 4, 8, 16, 32):
         rounds, times = (256 << 20) // (count * warps * 2048), list[float]()
         for _ in range(5):
-            blocks.gpu.flush()
             times.append(blocks.launch(function, count, 32 * warps, 0, rounds))
         cycles = 1830 * statistics.median(times) / rounds
         print(f"{cycles:8.0f}  cycles of four loads by {warps} warps of each multiprocessor")
