@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, FloatMode, float_mode
@@ -84,11 +85,12 @@ def result_of(low: Lowering, value: SSAValue, form: Form, type_: str) -> SSAValu
 
 
 def _binary(op: Binary, low: Lowering) -> None:
-    rule, form, mode = RULES[type(op)], low.form(op.result), float_mode(op)
+    result = op.result
+    rule, form, mode = RULES[type(op)], low.form(result), float_mode(op)
     type_ = computes(low, form)
-    lhs, rhs = operands(low, (op.lhs, op.rhs), form, type_)
+    lhs, rhs = operands(low, operands_of(op), form, type_)
     if type_ == "f64" and rule.nan:
-        low.define(op.result, _extreme_of_doubles(low, rule, lhs, rhs))
+        low.define(result, _extreme_of_doubles(low, rule, lhs, rhs))
         return
     new = rule.instruction(
         lhs,
@@ -99,7 +101,7 @@ def _binary(op: Binary, low: Lowering) -> None:
         ftz=_flushes(op, mode),
         sat=mode.sat,
     )
-    low.define(op.result, result_of(low, low.emit(new), form, type_))
+    low.define(result, result_of(low, low.emit(new), form, type_))
 
 
 def _rounding(rule: FloatRule, mode: FloatMode) -> str | None:

@@ -25,6 +25,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
@@ -97,23 +98,24 @@ def whole_integers(low: Lowering, form: Form) -> None:
 
 
 def _binary(op: arith.AddiOp, low: Lowering) -> None:
-    rule, form = RULES[type(op)], low.form(op.result)
-    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
+    result, (a, b) = op.result, operands_of(op)
+    rule, form = RULES[type(op)], low.form(result)
+    lhs, rhs = low.value(a), low.value(b)
     if form.kind == "pred" and rule.predicate is not None:
-        low.define(op.result, low.emit(rule.predicate(lhs, rhs, "pred")))
+        low.define(result, low.emit(rule.predicate(lhs, rhs, "pred")))
         return
     whole_integers(low, form)
     bits = register_bits(form)
     if isinstance(op, arith.MuliOp) and (halves := _extended(low, op)) is not None:
-        low.define(op.result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
+        low.define(result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
         return
     lhs = spread(low, lhs, form, rule.sign)
-    if isinstance(op, arith.MuliOp) and (power := power_of_two(op.rhs)) is not None:
-        low.define(op.result, gather(low, shift_left(low, lhs, power, bits), form))
+    if isinstance(op, arith.MuliOp) and (power := power_of_two(b)) is not None:
+        low.define(result, gather(low, shift_left(low, lhs, power, bits), form))
         return
     rhs = spread(low, rhs, form, rule.sign)
-    result = low.emit(rule.instruction(lhs, rhs, f"{rule.sign}{bits}", mode=rule.mode))
-    low.define(op.result, gather(low, result, form))
+    made = low.emit(rule.instruction(lhs, rhs, f"{rule.sign}{bits}", mode=rule.mode))
+    low.define(result, gather(low, made, form))
 
 
 def power_of_two(value: SSAValue) -> int | None:
@@ -253,8 +255,8 @@ def _compare_bits(
 
 
 def _select(op: arith.SelectOp, low: Lowering) -> None:
-    lhs, rhs = low.value(op.lhs), low.value(op.rhs)
-    low.define(op.result, select(low, low.value(op.cond), lhs, rhs, low.form(op.result).kind))
+    result, (condition, lhs, rhs) = op.result, map(low.value, operands_of(op))
+    low.define(result, select(low, condition, lhs, rhs, low.form(result).kind))
 
 
 def select(low: Lowering, condition: SSAValue, lhs: SSAValue, rhs: SSAValue, kind: str) -> SSAValue:
