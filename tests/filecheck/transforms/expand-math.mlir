@@ -2,7 +2,7 @@
 
 // RUN: tileas-opt %s -p expand-math,cse --split-input-file | filecheck %s
 
-// A sign is a bit.
+// A sign is a bit; of f32 and f64 an instruction copies it.
 
 func.func @sign(%x: f16, %y: f16) -> f16 {
   %0 = math.copysign %x, %y : f16
@@ -26,13 +26,14 @@ func.func @sign(%x: f16, %y: f16) -> f16 {
 // What may be approximated by an instruction stays, and so do functions that an instruction rounds
 // and those of f64 that have no expansion.
 
-func.func @stay(%x: f32, %v: vector<4xf32>, %d: f64) -> (f32, vector<4xf32>, f32, f64, f32) {
+func.func @stay(%x: f32, %v: vector<4xf32>, %d: f64) -> (f32, vector<4xf32>, f32, f64, f32, f32) {
   %0 = math.exp %x fastmath<afn> : f32
   %1 = math.tanh %v {nv_tileas.rounding = "approx"} : vector<4xf32>
   %2 = math.sqrt %x : f32
   %3 = math.erf %d : f64
   %4 = math.exp2 %x : f32
-  func.return %0, %1, %2, %3, %4 : f32, vector<4xf32>, f32, f64, f32
+  %5 = math.copysign %2, %x : f32
+  func.return %0, %1, %2, %3, %4, %5 : f32, vector<4xf32>, f32, f64, f32, f32
 }
 
 // CHECK-LABEL: func.func @stay
@@ -41,6 +42,7 @@ func.func @stay(%x: f32, %v: vector<4xf32>, %d: f64) -> (f32, vector<4xf32>, f32
 // CHECK-NEXT:    %2 = math.sqrt %x : f32
 // CHECK-NEXT:    %3 = math.erf %d : f64
 // CHECK-NEXT:    %4 = math.exp2 %x : f32
+// CHECK-NEXT:    %5 = math.copysign %2, %x : f32
 
 // -----
 

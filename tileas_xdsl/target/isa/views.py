@@ -81,7 +81,7 @@ def _by_type(name: str, rows: Iterable[InstructionForm]) -> Forms:
 
 
 _NAMES = (
-    *("add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "abs", "neg"),
+    *("add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "abs", "neg", "copysign"),
     *("and", "or", "xor", "not", "shl", "shr", "popc", "clz", "brev", "bfe", "bfi", "prmt"),
     *("sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"),
 )

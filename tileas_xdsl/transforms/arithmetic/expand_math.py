@@ -8,7 +8,7 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import math
-from xdsl.dialects.builtin import Float64Type, ModuleOp, TensorType, f32
+from xdsl.dialects.builtin import Float64Type, ModuleOp, TensorType, f32, f64
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
@@ -51,6 +51,8 @@ class ExpandFunction(RewritePattern):
 
 def _expansion(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
     """What the operation becomes; None if it stays."""
+    if isinstance(op, math.CopySignOp) and element_of(op.result.type) in (f32, f64):
+        return None
     if (found := IN_ANY.get(type(op))) is not None:
         float_mode(op)
         return partial(_in_any, op, found)

@@ -294,9 +294,8 @@ class Value:
         return self.wide_to(f64)
 
     def signed_like(self, other: Value) -> Value:
-        """Return the f32 with the sign of another one (copysign)."""
-        sign = other.bits() & SIGN
-        return ((self.bits() & ~SIGN) | sign).as_float()
+        """Return the f32 or f64 with the sign of another one, which is one instruction."""
+        return self.scope.make(math.CopySignOp, [self, other], self.element, **_EXACT)
 
     def polynomial(self, polynomial: Polynomial) -> Value:
         """Evaluate a polynomial by Horner's rule, with fused multiply-adds."""

@@ -1,4 +1,4 @@
-"""Expand round and copysign, for floats of any width."""
+"""Expand round, for floats of any width, and copysign, for those without an instruction for it."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ def copysign(x: Value, y: Value) -> Value:
 def round_half_away(x: Value) -> Value:
     """The nearest integer; a half goes away from zero."""
     below = x.scope.constant(BELOW_HALF[_bits_of(x.element)], x.element)
-    return (x + copysign(below, x)).function(math.TruncOp)
+    return (x + below.signed_like(x)).function(math.TruncOp)

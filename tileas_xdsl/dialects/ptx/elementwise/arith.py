@@ -233,6 +233,7 @@ MaxOp = _instruction(BinaryOp, "max", "The larger one.")
 AndOp = _instruction(BinaryOp, "and", "a & b, also on predicates.")
 OrOp = _instruction(BinaryOp, "or", "a | b, also on predicates.")
 XorOp = _instruction(BinaryOp, "xor", "a ^ b, also on predicates.")
+CopysignOp = _instruction(BinaryOp, "copysign", "b with the sign of a.")
 ShlOp = _instruction(BinaryOp, "shl", "a << b, b of 32 bits.")
 ShrOp = _instruction(BinaryOp, "shr", "a >> b, b of 32 bits; signed types shift in the sign.")
 

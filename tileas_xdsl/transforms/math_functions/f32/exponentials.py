@@ -11,7 +11,7 @@ from xdsl.dialects import math
 from xdsl.dialects.builtin import i32
 
 from tileas_xdsl.transforms.math_functions import coefficients
-from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Value
+from tileas_xdsl.transforms.math_functions.expression_builder import Value
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125
@@ -23,8 +23,6 @@ LAST_BITS_OF_QUARTER = 1.5 * 2.0**23 + 125
 """Its sum with n has the exponent of `2**n / 4` in its last bits."""
 LOG2_E_HIGH, LOG2_E_LOW = 1.4426950216293335, 1.925963033500011e-08
 """log2(e) as the sum of two f32."""
-ONE = 127 << 23
-"""The bits of 1.0."""
 EXPONENTS = 252.0
 """How many powers of two exp scales by: those between 2**-126 and 2**126."""
 LAST_BITS_OF_EXPONENT = 1.5 * 2.0**23 + 1
@@ -101,12 +99,8 @@ def cosh(x: Value) -> Value:
 
 
 def tanh(x: Value) -> Value:
-    """A polynomial up to 0.6, then `1 - 1 / (exp(2 |x|) / 2 + 1 / 2)`, which is 1 from 9.01 on.
-
-    The second gets its sign with the 1.
-    """
-    one = (x.bits() & SIGN | ONE).as_float()
+    """A polynomial up to 0.6, then `1 - 1 / (exp(2 |x|) / 2 + 1 / 2)`, which is 1 from 9.01 on."""
     inverse = (abs(x) * (2 * LOG2_E)).exp2().fma(0.5, 0.5).reciprocal()
     square = x * x
     small = x.fma(square.polynomial(coefficients.TANH).fma(square, 0.0), x)
-    return abs(x).compare("ge", 0.6).then((-inverse).fma(one, one), small)
+    return abs(x).compare("ge", 0.6).then((1.0 - inverse).signed_like(x), small)

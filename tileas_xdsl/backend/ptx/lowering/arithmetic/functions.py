@@ -117,7 +117,7 @@ WRITTEN_OUT: tuple[type[Operation], ...] = (
     math.RoundOp,
     math.SinhOp,
 )
-"""What no instruction approximates."""
+"""What no instruction approximates; copysign of 16 bits and less has none."""
 
 ROUNDINGS: Mapping[type[Operation], str] = {
     math.CeilOp: "rpi",
@@ -179,9 +179,19 @@ def _absolute(op: math.AbsFOp, low: Lowering) -> None:
     low.define(op.result, result_of(low, low.emit(ptx.AbsOp(value, type_)), form, type_))
 
 
+def _sign_of_other(op: math.CopySignOp, low: Lowering) -> None:
+    form = low.form(op.result)
+    if form.element not in ("f32", "f64"):
+        _written_out(op, low)
+    float_mode(op)
+    size, sign = (low.value(value) for value in (op.lhs, op.rhs))
+    low.define(op.result, low.emit(ptx.CopysignOp(sign, size, form.element)))
+
+
 HANDLERS: Mapping[type[Operation], Handler] = {
     **dict.fromkeys(FUNCTIONS, _function),
     **dict.fromkeys(WRITTEN_OUT, _written_out),
     **dict.fromkeys(ROUNDINGS, _round),
     math.AbsFOp: _absolute,
+    math.CopySignOp: _sign_of_other,
 }
