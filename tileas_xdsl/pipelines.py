@@ -69,7 +69,8 @@ _TMA = ArgSpec("tileas-choose-tma", {})
 _LAID_OUT = (
     ArgSpec("tileas-materialize-schedule", {"default": (True,), "turns": (True,)}),
     *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
-    *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory", _LAYOUT[0]),
+    *_plain("tileas-materialize-constants", "tileas-legalize-i1-memory"),
+    *_plain("tileas-rotate-rows", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
     *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums"),

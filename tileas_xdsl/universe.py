@@ -97,6 +97,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-materialize-constants",
         "tileas-multicast-loads",
         "tileas-remove-buffer-alias",
+        "tileas-rotate-rows",
         "tileas-separate-host-tma",
     ),
     "transforms.pipelining": (

@@ -26,6 +26,14 @@ def negated(x: Any, y: Any, sums: Any, columns: ct.Constant[int]) -> None:
 
 
 @ct.kernel
+def scaled(x: Any, w: Any, y: Any, columns: ct.Constant[int]) -> None:
+    """A row but for its first two elements, times weights, whose vectors are elsewhere."""
+    i, j = ct.bid(0), ct.arange(columns, dtype=ct.int32)
+    row = ct.load(x, (i, 0), (1, columns)) * ct.reshape(ct.load(w, (0,), (columns,)), (1, columns))
+    ct.store(y, (i, 0), ct.where(j < 2, ct.zeros((1, columns), x.dtype), row))
+
+
+@ct.kernel
 def flipped(x: Any, y: Any, columns: ct.Constant[int]) -> None:
     """The bits of the bytes of a row, inverted."""
     i = ct.bid(0)
@@ -48,10 +56,10 @@ def halves(rng: np.random.Generator, *shape: int) -> Any:
 
 
 @pytest.mark.parametrize("width", [2047, 1025, 1999, 7, 2041, 2048])
-def test_rows_of_16_bits_are_accessed_by_elements(width: int) -> None:
-    """Of three rows, and a block behind them."""
+def test_rows_of_16_bits_are_accessed_by_vectors_and_elements(width: int) -> None:
+    """Of three rows, which begin apart, and a block behind them."""
     kernel = of_halves()
-    assert "ld.global.b16" in kernel.ptx
+    assert all(f"ld.global.{form}" in kernel.ptx for form in ("b16", "v4.b32"))
     x = halves(np.random.default_rng(width), 3, width)
     y, sums = np.full_like(x, np.nan), np.zeros(3, np.float32)
     found = kernel.emulate(x, y, sums, COLUMNS, grid=(4, 1, 1))
@@ -62,7 +70,7 @@ def test_rows_of_16_bits_are_accessed_by_elements(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [2046, 1538])
-def test_rows_of_even_length_are_accessed_by_pairs(width: int) -> None:
+def test_rows_of_even_length_begin_at_words(width: int) -> None:
     kernel = of_halves("?%2")
     x = halves(np.random.default_rng(width), 2, width)
     y, sums = np.full_like(x, np.nan), np.zeros(2, np.float32)
@@ -72,7 +80,7 @@ def test_rows_of_even_length_are_accessed_by_pairs(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [2047, 20])
-def test_bytes_are_accessed_by_elements(width: int) -> None:
+def test_rows_of_bytes_begin_anywhere(width: int) -> None:
     kernel = compiled(flipped, "x: i8[?, ?], y: i8[?, ?]")
     x = np.random.default_rng(width).integers(-128, 128, (3, width), np.int8)
     found = kernel.emulate(x, np.zeros_like(x), COLUMNS, grid=(3, 1, 1))
@@ -94,3 +102,21 @@ def in_place(x: Any, columns: ct.Constant[int]) -> None:
     """The opposite of a row, in its place."""
     i = ct.bid(0)
     ct.store(x, (i, 0), -ct.load(x, (i, 0), (1, columns)))
+
+
+@pytest.mark.parametrize(
+    ("width", "element"),
+    [(2047, np.float16), (1534, np.float16), (1999, np.int8)],
+)
+def test_weights_of_rows_are_put_together_of_two_vectors(width: int, element: Any) -> None:
+    """Each row is as far from its vectors as another one is not."""
+    name = {np.float16: "f16", np.int8: "i8"}[element]
+    kernel = compiled(scaled, f"x: {name}[?, ?], w: {name}[?], y: {name}[?, ?]")
+    rng = np.random.default_rng(width)
+    x, w = rng.integers(-9, 10, (9, width)), rng.integers(-9, 10, width)
+    x, w = x.astype(element), w.astype(element)
+    found = kernel.emulate(x, w, np.zeros_like(x), COLUMNS, grid=(9, 1, 1))
+    assert not found.findings
+    expected = x * w
+    expected[:, :2] = 0
+    assert np.array_equal(found.arrays[2], expected)

@@ -301,7 +301,7 @@ class FloatRanges:
         return self.of(last.operands[0], depth) if isinstance(last, YieldOp) else UNKNOWN
 
     def _of_reduction(self, op: ReduceOp, index: int, depth: int) -> FloatRange:
-        combiner = _combiner(op)
+        combiner = combiner_of(op)
         if combiner is None or len(op.sources) > 1:
             return UNKNOWN
         source = self.of(op.sources[index], depth)
@@ -375,7 +375,7 @@ def _of_constant(op: arith.ConstantOp) -> FloatRange:
     return FloatRange(number, number, abs(number), number=True)
 
 
-def _combiner(op: ReduceOp) -> Operation | None:
+def combiner_of(op: ReduceOp) -> Operation | None:
     """The only operation of a reduction, on its accumulator and the next element."""
     block = op.body.block
     first, last = block.first_op, block.last_op
@@ -422,7 +422,7 @@ def _reduced_maximum(value: SSAValue) -> ReduceOp | None:
         owner = _without_layout(found[0]).owner if len(found) == 1 else owner
     if not isinstance(owner, ReduceOp) or len(owner.sources) != 1:
         return None
-    return owner if isinstance(_combiner(owner), MAXIMA) else None
+    return owner if isinstance(combiner_of(owner), MAXIMA) else None
 
 
 def _without_layout(value: SSAValue) -> SSAValue:

@@ -19,7 +19,7 @@ CLUSTERED = "tileas-form-clusters"
 PIPELINED = "tileas-pipeline-loads"
 """Agents and pipelines are there, with what refused others."""
 
-UNLAID = "tileas-legalize-i1-memory"
+UNLAID = "tileas-rotate-rows"
 """The pass in front of the one that assigns layouts."""
 
 LAID_OUT = "tileas-defer-lane-sums"

@@ -1,4 +1,4 @@
-"""Integers known at compile time: constants and divisors."""
+"""Integers known at compile time: constants, divisors and intervals."""
 
 from __future__ import annotations
 
@@ -35,3 +35,26 @@ def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:
     if isinstance(owner, arith.AddiOp):
         return gcd(divisor_of(e, owner.lhs), divisor_of(e, owner.rhs))
     return 1
+
+
+def interval_of(value: SSAValue) -> tuple[int, int] | None:
+    """Return the least and the largest number that a value may be; None where that is unknown.
+
+    Of constants, their conjunctions with anything, and sums and differences of these.
+    """
+    if (number := constant_value(value)) is not None:
+        return number, number
+    owner = value.owner
+    if isinstance(owner, arith.IndexCastOp):
+        return interval_of(owner.input)
+    if isinstance(owner, arith.AndIOp):
+        masks = [constant_value(v) for v in owner.operands]
+        return next(((0, mask) for mask in masks if mask is not None and mask >= 0), None)
+    if not isinstance(owner, arith.AddiOp | arith.SubiOp):
+        return None
+    a, b = interval_of(owner.lhs), interval_of(owner.rhs)
+    if a is None or b is None:
+        return None
+    if isinstance(owner, arith.AddiOp):
+        return a[0] + b[0], a[1] + b[1]
+    return a[0] - b[1], a[1] - b[0]

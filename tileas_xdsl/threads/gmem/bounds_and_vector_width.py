@@ -26,6 +26,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, element_name
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    RotatedOp,
     TiledAtomicRmwOp,
     TiledLoadBase,
     TiledStoreOp,
@@ -38,6 +39,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     as_int64,
     cast_index,
     constant_like,
+    divide,
     i32_constant,
     is_equal,
     logical_and,
@@ -47,6 +49,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 
 TiledOp = TiledAtomicRmwOp | TiledLoadBase | TiledStoreOp
 
@@ -219,9 +222,13 @@ def _is_multiple(e: ThreadBuilder, value: SSAValue, count: int) -> SSAValue:
 def _start(
     e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: Sequence[int], axis: int
 ) -> SSAValue:
-    """Coordinates count tiles from where the view begins, offsets count elements."""
+    """Coordinates count tiles from where the view begins, offsets count elements.
+
+    The offset that rotates rows moves nothing.
+    """
     start = multiply(e, e.scalar(op.coords[axis]), shape[axis])
-    if op.offsets:
+    rotates = isinstance(op, RotatedOp) and op.rotated is not None and axis == len(shape) - 1
+    if op.offsets and not rotates:
         start = add(e, start, e.scalar(op.offsets[axis]))
     begin = view.starts[axis]
     return add(e, start, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
@@ -255,3 +262,37 @@ def as_int32(e: ThreadBuilder, number: Number) -> SSAValue:
 
 def _as_int64(e: ThreadBuilder, number: Number) -> Number:
     return number if isinstance(number, int) else as_int64(e, number)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The part of a tile row that a thread accesses."""
+
+    offset: SSAValue
+    """Elements from the beginning of the array to the first column of the thread, `i64`."""
+    column: SSAValue
+    """The first column of the thread in the array."""
+    held: SSAValue | None
+    """Whether the row is accessed by this thread; None if always."""
+    exists: SSAValue | None
+    """Whether it is in bounds, too."""
+
+
+def row_of(
+    e: ThreadBuilder,
+    window: GlobalTile,
+    piece: AccessChunk,
+    begin: tuple[SSAValue, SSAValue],
+    guard: SSAValue | None,
+) -> Row:
+    """The row of a piece; `begin` is the first column, and the offset along the row."""
+    column, offset = begin
+    exists, left = guard, piece.row
+    for axis in reversed(range(len(window.shape) - 1)):
+        assert left is not None
+        position = left if axis == 0 else modulo(e, left, window.shape[axis])
+        left = divide(e, left, window.shape[axis]) if axis else None
+        coordinate = window.coordinate(e, axis, position)
+        exists = logical_and(e, exists, window.has(e, axis, coordinate))
+        offset = add(e, offset, window.scaled(e, axis, coordinate))
+    return Row(offset, column, guard, exists)

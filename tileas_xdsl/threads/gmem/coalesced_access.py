@@ -47,11 +47,8 @@ from tileas_xdsl.target.mma.warp_tiles import PAIR, is_accumulator
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
-    add,
     as_int64,
-    divide,
     logical_and,
-    modulo,
     multiply,
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value
@@ -63,8 +60,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, Row, row_of
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder, order
+from tileas_xdsl.threads.gmem.rotated_access import RotatedRow, load_rotated, store_rotated
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
@@ -113,20 +111,6 @@ Write: TypeAlias = "Callable[[Accesses], list[SSAValue]]"
 
 
 @dataclass(frozen=True)
-class Row:
-    """The part of a tile row that a thread accesses."""
-
-    offset: SSAValue
-    """Elements from the beginning of the array to the first column of the thread, `i64`."""
-    column: SSAValue
-    """The first column of the thread in the array."""
-    held: SSAValue | None
-    """Whether the row is accessed by this thread; None if always."""
-    exists: SSAValue | None
-    """Whether it is in bounds, too."""
-
-
-@dataclass(frozen=True)
 class Accesses:
     """The accesses of a thread to its part of a tile in global memory."""
 
@@ -165,7 +149,7 @@ class Accesses:
             if piece.column not in columns:
                 column = window.coordinate(e, -1, piece.column)
                 columns[piece.column] = (column, window.scaled(e, -1, column))
-            rows[piece.line] = _row(e, window, piece, columns[piece.column], guard)
+            rows[piece.line] = row_of(e, window, piece, columns[piece.column], guard)
         return Accesses(e, window, layout, rows, mask, order, runs_again(op))
 
     @property
@@ -300,26 +284,6 @@ def _end_of(piece: AccessChunk) -> int:
     return piece.shift + piece.span if piece.span > 1 else UNKNOWN
 
 
-def _row(
-    e: ThreadBuilder,
-    window: GlobalTile,
-    piece: AccessChunk,
-    begin: tuple[SSAValue, SSAValue],
-    guard: SSAValue | None,
-) -> Row:
-    """The row of a piece; `begin` is the first column, and the offset along the row."""
-    column, offset = begin
-    exists, left = guard, piece.row
-    for axis in reversed(range(len(window.shape) - 1)):
-        assert left is not None
-        position = left if axis == 0 else modulo(e, left, window.shape[axis])
-        left = divide(e, left, window.shape[axis]) if axis else None
-        coordinate = window.coordinate(e, axis, position)
-        exists = logical_and(e, exists, window.has(e, axis, coordinate))
-        offset = add(e, offset, window.scaled(e, axis, coordinate))
-    return Row(offset, column, guard, exists)
-
-
 def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
     """Load the tile of a load operation into registers."""
     source, shape = e.get(op.view), shape_of(op.loaded_type())
@@ -330,6 +294,9 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
         return in_registers(e, op, op.view, layout)
     layout = in_rows(e, layout)
     order(e, op)
+    if op.rotated is not None:
+        row = RotatedRow.of(e, op, source, layout, _is_owner(e, layout))
+        return load_rotated(e, row, layout, padding_of(op.padding_value, source.element))
     return load_window(e, op, GlobalTile.of(e, op, source, shape), layout)
 
 
@@ -388,6 +355,10 @@ def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
         return
     order(e, op)
     tile = as_fragment(e, op, tile, in_rows(e, layout))
+    if op.rotated is not None:
+        guard = is_first_replica(e, tile.layout)
+        store_rotated(e, RotatedRow.of(e, op, target, tile.layout, guard), tile)
+        return
     store_window(e, op, GlobalTile.of(e, op, target, layout.shape), tile)
 
 

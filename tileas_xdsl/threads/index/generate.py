@@ -67,6 +67,7 @@ from tileas_xdsl.threads.index.runtime_elements import (
     scratch_element,
     taken_from_lanes,
 )
+from tileas_xdsl.threads.index.wrapped_positions import wrapped_positions
 from tileas_xdsl.threads.registers.register_gather import (
     Gathered,
     coordinates_of,
@@ -261,6 +262,10 @@ class Generation:
         """Emit an operation for the current block."""
         if isinstance(op, arith.CmpiOp) and (flag := self._compared_once(op)) is not None:
             return [flag]
+        if isinstance(op, arith.AndIOp):
+            wrapped = wrapped_positions(self.e, op, self._known, self._value)
+            if wrapped is not None:
+                return [wrapped]
         used = {
             value for inner in operations_in(op) for value in inner.operands if self._is_mine(value)
         }
@@ -306,6 +311,10 @@ class Generation:
                 flags[bucket] = made.result
             found.append(flags[bucket])
         return found[0] if len(flags) == 1 else joined(self.e, found)
+
+    def _known(self, value: SSAValue) -> Table | None:
+        found = self.body.known.get(value)
+        return None if found is None else self._slice(found)
 
     def _is_mine(self, value: SSAValue) -> bool:
         """Whether a value is one of the body."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -20,6 +20,7 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
@@ -128,7 +129,37 @@ def resident_registers(value: SSAValue) -> int:
     user = value.get_user_of_unique_use()
     if isinstance(user, ReduceOp) and isinstance(owner, Operation) and _is_by_element(owner):
         return 0
-    return 0 if _is_streamed(value) else tile_registers(value)
+    return _registers_of_line(value) if _is_streamed(value) else tile_registers(value)
+
+
+def _registers_of_line(value: SSAValue) -> int:
+    """Return the registers of a line that has to be there before any of it is used; 0 of others.
+
+    A load that makes vectors of two each has branches, out of which none is moved to where it is
+    used.  A line that meets rows alone takes the registers that each row leaves over.
+    """
+    load = _loaded(value)
+    if not isinstance(load, TiledLoadBase) or load.rotated is None:
+        return 0
+    is_aligned = load.rotated.value.data >= ACCESS_BYTES
+    return 0 if is_aligned or not _meets_another(value) else tile_registers(load.result)
+
+
+def _meets_another(line: SSAValue) -> bool:
+    """Whether what reads a line reads another one with it, as weights and biases of `x * w + b`."""
+    user = line.get_user_of_unique_use()
+    while isinstance(user, ExpandDimsOp | arith.ExtFOp):
+        user = user.results[0].get_user_of_unique_use()
+    if user is None:
+        return False
+    return sum(isinstance(_loaded(operand), TiledLoadBase) for operand in user.operands) > 1
+
+
+def _loaded(value: SSAValue) -> Operation | Block:
+    """What makes a value, or the line that it is the extended elements of."""
+    while isinstance(owner := value.owner, ExpandDimsOp | arith.ExtFOp):
+        value = owner.operands[0]
+    return owner
 
 
 def _is_by_element(op: Operation) -> bool:

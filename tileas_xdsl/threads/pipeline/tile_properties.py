@@ -125,7 +125,8 @@ def _may_overlap_itself(touch: ArrayAccess) -> bool:
     """Whether iterations of a loop may access views that overlap without being equal."""
     if isinstance(touch.op, TiledLoadBase | TiledStoreOp):
         somewhere = any(view.indices for view in views_of(touch.place))
-        return bool(touch.op.offsets or somewhere) and runs_again(touch.op)
+        moves = touch.op.offsets and touch.op.rotated is None
+        return bool(moves or somewhere) and runs_again(touch.op)
     return runs_again(touch.op)
 
 

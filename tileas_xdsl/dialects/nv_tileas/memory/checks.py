@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
@@ -106,6 +106,27 @@ def check_offsets(op: Operation, offsets: Sequence[SSAValue], count: int) -> Non
     if offsets and len(offsets) != count:
         raise op_error(op, f"expects no offsets or {count}, but got {len(offsets)}")
     check_index_types(op, offsets)
+
+
+def check_rotation(
+    op: Operation,
+    rotated: IntegerAttr | None,
+    offsets: Sequence[SSAValue],
+    tile: Attribute,
+    mask: SSAValue | None = None,
+) -> None:
+    """A rotated tile is in registers, has an offset, and a promise that is a power of two."""
+    if rotated is None:
+        return
+    promise = rotated.value.data
+    if promise < 1 or promise & (promise - 1):
+        raise op_error(op, f"promises an alignment, a power of two, not {promise}")
+    if mask is not None:
+        raise op_error(op, "rotates rows, but has a mask of rows that are not rotated")
+    if not offsets:
+        raise op_error(op, "rotates rows by the offset of the last dimension, but has no offsets")
+    if space_of(tile) not in (None, Space.RMEM):
+        raise op_error(op, f"rotates rows in registers, not in {tile}")
 
 
 def check_elements(op: Operation, view: Attribute, tile: Attribute) -> None:

@@ -2,12 +2,20 @@
 
 Coordinates count tiles of the view along each dimension; offsets, if any, count elements on top of
 that.  An operation that takes a token is ordered after it and gives a token for what comes later.
+
+A `rotated` access is of the tile at the coordinates, in another order along the last dimension:
+element `p` of a row is column `(p + offset) mod width` of the tile, and `rotated = 16` promises
+that column `offset` of each row, in or out of bounds, has an address that is a multiple of 16:
+
+    columns of the tile      0 1 2 3 4 5 6 7
+    offset -3                5 6 7 0 1 2 3 4
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -37,6 +45,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import (
     check_elements,
     check_mask,
     check_offsets,
+    check_rotation,
     check_same_tile,
     check_tile,
     check_tile_dimensions,
@@ -71,7 +80,15 @@ _AFTER = "(`after` $token^ `:` type($token))?"
 
 
 @derived_init
-class TiledLoadBase(ViewAccessOp):
+class RotatedOp(ViewAccessOp):
+    """Base of accesses that may rotate the rows of a tile."""
+
+    rotated: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
+    """Bytes that divide the address of the first element of a rotated row; 1 where unknown."""
+
+
+@derived_init
+class TiledLoadBase(RotatedOp):
     """Base of the synchronous and the asynchronous tiled load."""
 
     LAST_SEGMENT_MAY_LACK: ClassVar[bool] = True
@@ -109,6 +126,7 @@ class TiledLoadBase(ViewAccessOp):
         check_tile_size(self, view, self.atom, tile)
         check_coordinates(self, self.coords, coordinate_count(view, self.atom))
         check_offsets(self, self.offsets, len(self.coords))
+        check_rotation(self, self.rotated, self.offsets, tile, self.mask)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
@@ -154,7 +172,7 @@ class AsyncTiledLoadOp(TiledLoadBase):
 
 @memory_op
 @derived_init
-class TiledStoreOp(ViewAccessOp):
+class TiledStoreOp(RotatedOp):
     """Writes a tile of a view; nothing is written out of bounds.
 
     `operandSegmentSizes` is `{view, value, coords, offsets, token}`; without a token, four of them
@@ -193,6 +211,7 @@ class TiledStoreOp(ViewAccessOp):
         check_tile_size(self, view, self.atom, tile)
         check_coordinates(self, self.coords, coordinate_count(view, self.atom))
         check_offsets(self, self.offsets, len(self.coords))
+        check_rotation(self, self.rotated, self.offsets, tile)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)

@@ -213,6 +213,24 @@ func.func @coordinates(%v: !view, %n: !nv_tileas.tiled_view<1x8x64xf16, gmem>, %
 
 // -----
 
+// Rotated rows have an offset, no mask, and a promise of alignment.
+
+!view = !nv_tileas.tiled_view<64x64xf16, gmem>
+
+func.func @rotated(%v: !view, %i: index, %m: tensor<64x64xi1>) {
+  // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows by the offset of the last dimension, but has no offsets}}
+  %0 = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op promises an alignment, a power of two, not 12}}
+  %1 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 12 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows, but has a mask of rows that are not rotated}}
+  %2 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] mask %m : tensor<64x64xi1> {atom = #nv_tileas<atom ldg>, rotated = 16 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows in registers, not in tensor<64x64xf16, #nv_tileas<space smem>>}}
+  %3 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldgsts>, rotated = 16 : i32} : !view -> tensor<64x64xf16, #nv_tileas<space smem>>
+  func.return
+}
+
+// -----
+
 // The same elements.
 
 !view = !nv_tileas.tiled_view<64x64xf16, gmem>

@@ -31,6 +31,20 @@ func.func @everything(%v: !view, %i: index, %m: tensor<64x64xi1>, %t: !nv_tileas
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
+// A rotated access: the last offset is the column of the first element of each row.
+
+func.func @rotated(%v: !view, %i: index) {
+  %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32} : !view -> tensor<64x64xf16>
+  nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 1 : i32} : tensor<64x64xf16>, !view
+  func.return
+}
+
+// CHECK-LABEL: func.func @rotated(%v: !view, %i: index) {
+// CHECK-NEXT:    %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32} : !view -> tensor<64x64xf16>
+// CHECK-NEXT:    nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 1 : i32} : tensor<64x64xf16>, !view
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
 // The box of a TMA atom is the tile; it starts with the innermost dimension.
 
 func.func @box(%v: !nv_tileas.tiled_view<1024x1024xf16, gmem>, %i: index) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -13,6 +14,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import LEADING_COORDINATES
 from tileas_xdsl.dialects.nv_tileas.memory.copy import AsyncCopyOp, CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     AsyncTiledLoadOp,
+    RotatedOp,
     TiledAtomicRmwOp,
     TiledLoadBase,
     TiledLoadOp,
@@ -103,9 +105,24 @@ def _window(
     shape, element = tile_type(tile)
     view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
     offsets = agent.get_values(op.offsets)
+    if _is_rotated(op):
+        offsets = (*offsets[:-1], 0)
     window = tile_window(op, view, shape, agent.get_values(op.coords), offsets)
     check_in_bounds(op, window, op.in_bounds)
     return window
+
+
+def _is_rotated(op: TiledLoadBase | TiledStoreOp | TiledAtomicRmwOp) -> bool:
+    return isinstance(op, RotatedOp) and op.rotated is not None
+
+
+def _read(
+    agent: TileAgent, op: TiledLoadBase, window: View, actor: Actor, mask: Array | None
+) -> Array:
+    """Read a window; its rows may begin at another column."""
+    rest, access = _rest(op, op.loaded_type()), access_of(op.mem_semantic)
+    values = read_window(window, actor, access, rest, mask)
+    return np.roll(values, -agent.get_values(op.offsets)[-1], -1) if _is_rotated(op) else values
 
 
 def _rest(op: TiledLoadBase, tile: Attribute) -> Array:
@@ -116,11 +133,10 @@ def _rest(op: TiledLoadBase, tile: Attribute) -> Array:
 def tiled_load(agent: TileAgent, op: TiledLoadOp, inputs: Sequence[Any]) -> Steps:
     """Read a tile."""
     yield from after(agent, op, op.token)
-    tile = op.loaded_type()
-    window = _window(agent, op, tile)
+    window = _window(agent, op, op.loaded_type())
     mask, access = value_of(agent, op.mask), access_of(op.mem_semantic)
     yield from before_polling(op, access, window.memory.name, lambda: seen_through(window))
-    values = read_window(window, agent.actor(op), access, _rest(op, tile), mask)
+    values = _read(agent, op, window, agent.actor(op), mask)
     agent.work(op, cost_of(agent, window, window.shape))
     return values, *token_of(agent, op.out_token)
 
@@ -129,12 +145,11 @@ def async_tiled_load(
     agent: TileAgent, op: AsyncTiledLoadOp, inputs: Sequence[Any]
 ) -> tuple[Any, ...]:
     """Issue a tiled load; the token delivers the tile."""
-    tile = op.loaded_type()
-    window = _window(agent, op, tile)
-    mask, access = value_of(agent, op.mask), access_of(op.mem_semantic)
+    window = _window(agent, op, op.loaded_type())
+    mask = value_of(agent, op.mask)
 
     def land(actor: Actor) -> tuple[Array]:
-        return (read_window(window, actor, access, _rest(op, tile), mask),)
+        return (_read(agent, op, window, actor, mask),)
 
     cost = cost_of(agent, window, window.shape)
     token, task = agent.issue(
@@ -155,6 +170,8 @@ def tiled_store(agent: TileAgent, op: TiledStoreOp, inputs: Sequence[Any]) -> St
     window = _window(agent, op, op.value.type)
     agent.destination(op, agent.value_of(op.view))
     values = as_tile(agent.value_of(op.value), agent.actor(op))
+    if _is_rotated(op):
+        values = np.roll(values, agent.get_values(op.offsets)[-1], -1)
     write_window(window, values, agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.shared(bytes_of_tile(window.shape, window.element)))
     return token_of(agent, op.out_token)

@@ -61,7 +61,7 @@ def row_alignment(op: Operation, bits: int) -> int:
     Dynamic sizes and strides are taken as aligned: the generated code tests them at run time and
     has a scalar path.
     """
-    if not isinstance(op, TiledLoadBase | TiledStoreOp):
+    if not isinstance(op, TiledLoadBase | TiledStoreOp) or op.rotated is not None:
         return ACCESS_BYTES
     array = origin(op.view)
     if not isinstance(array.type, MemRefType):
@@ -80,7 +80,7 @@ def stated_alignment(op: Operation, bits: int) -> int:
     """
     if isinstance(op, LoadBase | StoreBase):
         return gcd(ACCESS_BYTES, row_divisor(op.base))
-    if not isinstance(op, TiledLoadBase | TiledStoreOp):
+    if not isinstance(op, TiledLoadBase | TiledStoreOp) or op.rotated is not None:
         return ACCESS_BYTES
     made = without_promises(origin(op.view)).owner
     if not isinstance(made, MakeMemrefOp):

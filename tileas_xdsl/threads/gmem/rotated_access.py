@@ -1,0 +1,391 @@
+"""Loads and stores of rows that are rotated so that vectors of unaligned rows are aligned.
+
+Element `p` of the only row of a tile is column `(p + offset) mod width`.  A vector of a thread is
+one access where its columns are adjacent, in bounds and aligned, and single elements elsewhere:
+where the row begins, ends and wraps around, which is in two vectors of a row.
+
+    a row of 4095 f16 that begins 3 elements behind a multiple of 16 bytes: offset -3
+    elements     0 .. 7                  8 .. 15       ...     4088 .. 4095
+    columns      4093 .. 4095, 0 .. 4    5 .. 12               4085 .. 4092
+    accesses     7 elements              a vector              a vector
+
+Loads of other rows, as of weights, are not aligned by that.  Two aligned vectors contain one that
+is not; all threads shift them by the same number of elements:
+
+    %low, %high = 8 elements from column 0, and from column 8
+    %r = elements 5 to 12 of both                                shifts by words and in words
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from xdsl.dialects import arith, scf, vector
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, PtrToIntOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    constant_like,
+    divide,
+    extend_to_i64,
+    i32_constant,
+    i64_constant,
+    is_equal,
+    is_less,
+    logical_and,
+    modulo,
+    multiply,
+    subtract,
+)
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, row_of
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
+from tileas_xdsl.threads.registers.coordinates import thread_chunks
+from tileas_xdsl.threads.registers.vector_values import assembled, element, joined, strip
+
+WORD = 32
+
+MAX_SINGLES = 16
+"""Elements of a thread up to which loads of each take less time than vectors that are cut."""
+
+
+@dataclass(frozen=True)
+class RotatedRow:
+    """The row of a tile in global memory whose elements begin at another column."""
+
+    e: ThreadBuilder
+    view: GlobalView
+    width: int
+    """Elements of the row, a power of two."""
+    offset: SSAValue
+    """Elements from the beginning of the array to column 0 of the tile, `i64`."""
+    base: SSAValue
+    """The address of column 0."""
+    end: SSAValue
+    """The first column that this thread does not access, `i32`; 0 and less for none at all."""
+    shift: SSAValue
+    """The column of element 0, `i32`, maybe negative."""
+    promised: int
+    """Bytes that divide the address of element 0."""
+
+    @staticmethod
+    def of(
+        e: ThreadBuilder,
+        op: TiledLoadBase | TiledStoreOp,
+        view: GlobalView,
+        layout: RegisterLayout,
+        guard: SSAValue | None,
+    ) -> RotatedRow:
+        """The row that an operation accesses, where `guard` holds."""
+        assert op.rotated is not None
+        if any(extent != 1 for extent in layout.shape[:-1]) or view.strides[-1] != 1:
+            raise op_error(op, "rotates a row of adjacent elements, not several or others")
+        window = GlobalTile.of(e, op, view, layout.shape)
+        first = next(iter(thread_chunks(e, layout, bits_of(view.element))))
+        start = window.starts[-1]
+        row = row_of(e, window, first, (start, window.scaled(e, -1, start)), guard)
+        return RotatedRow(
+            e,
+            view,
+            layout.shape[-1],
+            row.offset,
+            advance(e, view.pointer, row.offset),
+            _end(e, window, row.exists),
+            cast_index(e, e.scalar(op.offsets[-1]), i32),
+            op.rotated.value.data,
+        )
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return bits_of(self.view.element) // 8
+
+    def column(self, piece: AccessChunk, position: int = 0) -> SSAValue:
+        """The column of the tile that an element of a piece is; `i32`."""
+        place = add(self.e, cast_index(self.e, piece.column, i32), piece.shift + position)
+        return modulo(self.e, add(self.e, place, self.shift), self.width)
+
+    def pointer(self, column: SSAValue, count: int = 1) -> SSAValue:
+        """The address of a column from which on `count` elements are accessed at once."""
+        return advance(self.e, self.base, column, count * self.size)
+
+    def exists(self, column: SSAValue, piece: AccessChunk) -> SSAValue | None:
+        """Whether an element of a piece is in bounds."""
+        return logical_and(self.e, is_less(self.e, column, self.end), piece.exists)
+
+    def is_whole(self, first: SSAValue, count: int) -> SSAValue:
+        """Whether so many columns are adjacent and in bounds."""
+        last = subtract(self.e, self.end, i32_constant(self.e, count))
+        return self.e.insert(arith.CmpiOp(first, last, "sle")).result
+
+    def is_promised(self, count: int) -> bool:
+        """Whether vectors of so many elements are known to be aligned."""
+        return self.promised % (count * self.size) == 0
+
+    def beyond(self, count: int) -> SSAValue:
+        """Elements from the last address of an aligned vector to that of element 0; `i32`."""
+        e, view = self.e, self.view
+        place = add(e, self.offset, extend_to_i64(e, self.shift))
+        if view.alignment % (count * self.size):
+            address = e.insert(PtrToIntOp(view.pointer)).result
+            place = add(e, divide(e, address, self.size), place)
+        return cast_index(e, modulo(e, place, count), i32)
+
+
+def _end(e: ThreadBuilder, window: GlobalTile, exists: SSAValue | None) -> SSAValue:
+    """The first column of a tile that is out of bounds, or its width; none is in bounds else."""
+    start, limit, width = window.starts[-1], window.limits[-1], window.shape[-1]
+    end = constant_like(e, start, width)
+    if limit is not None:
+        end = e.insert(arith.MinSIOp(subtract(e, limit, start), end)).result
+        if window.factors[-1]:
+            begins = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
+            exists = logical_and(e, exists, begins)
+    end = cast_index(e, end, i32)
+    if exists is None:
+        return end
+    return e.insert(arith.SelectOp(exists, end, i32_constant(e, 0))).result
+
+
+def load_rotated(
+    e: ThreadBuilder,
+    row: RotatedRow,
+    layout: RegisterLayout,
+    padding: FloatAttr | IntegerAttr | None,
+) -> RegisterTile:
+    """Load a tile whose row is rotated; `padding` is in columns that are out of bounds."""
+    kind = row.view.element
+
+    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+        found: list[SSAValue] = []
+        for k in range(piece.count):
+            column = row.column(piece, k)
+            made = LoadOp(row.pointer(column), kind, row.exists(column, piece), fill=padding)
+            found.append(e.insert(made).result)
+        return [joined(e, found)]
+
+    pieces = list(thread_chunks(e, layout, bits_of(kind)))
+    if pieces[0].count == 1 or pieces[0].count * bits_of(kind) < WORD:
+        found = [by_elements(piece)[0] for piece in pieces]
+    else:
+        make, together = _form_of(row, pieces)
+        found = [
+            value
+            for k in range(0, len(pieces), together)
+            for value in _by_vectors(
+                e, [make(piece) for piece in pieces[k : k + together]], by_elements
+            )
+        ]
+    loaded = iter(found)
+    return assembled(e, layout, kind, lambda _: next(loaded))
+
+
+def _form_of(
+    row: RotatedRow, pieces: Sequence[AccessChunk]
+) -> tuple[Callable[[AccessChunk], _Vector], int]:
+    """How whole pieces are loaded, and how many at one time.
+
+    Vectors that are put together of two need registers for both, so that one is done after another.
+    """
+    count = pieces[0].count
+    if row.is_promised(count):
+        return partial(_aligned, row), len(pieces)
+    if count * len(pieces) <= MAX_SINGLES:
+        return partial(_singles, row), 1
+    return _Pairs.of(row, count).loaded, 1
+
+
+def store_rotated(e: ThreadBuilder, row: RotatedRow, tile: RegisterTile) -> None:
+    """Store a tile whose row is rotated; what is out of bounds is not stored."""
+    kind = row.view.element
+
+    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+        for k in range(piece.count):
+            column = row.column(piece, k)
+            value = element(e, tile.parts[piece.block], piece.register + k)
+            e.insert(StoreOp(value, row.pointer(column), row.exists(column, piece)))
+        return []
+
+    pieces = list(thread_chunks(e, tile.layout, bits_of(kind), stored=True))
+    wholes = [_is_whole_store(row, piece) for piece in pieces]
+    for piece, whole in zip(pieces, wholes, strict=True):
+        if whole is not None:
+            value = strip(e, tile.parts[piece.block], piece.register, piece.count)
+            pointer = row.pointer(row.column(piece), piece.count)
+            e.insert(StoreOp(value, pointer, whole))
+
+    def rest() -> list[SSAValue]:
+        for piece, whole in zip(pieces, wholes, strict=True):
+            _either(e, whole, list, partial(by_elements, piece))
+        return []
+
+    _either(e, _all(e, wholes), list, rest)
+
+
+@dataclass(frozen=True)
+class _Vector:
+    """The elements of a piece, where they are whole vectors."""
+
+    piece: AccessChunk
+    is_whole: SSAValue
+    loaded: Sequence[SSAValue]
+    finish: Callable[[Sequence[SSAValue]], list[SSAValue]]
+    """What is done with what was loaded when all has been."""
+
+
+def _by_vectors(
+    e: ThreadBuilder,
+    vectors: Sequence[_Vector],
+    by_elements: Callable[[AccessChunk], list[SSAValue]],
+) -> Sequence[SSAValue]:
+    """The pieces that are vectors, and others by elements, which wait behind all vectors."""
+
+    def finished() -> list[SSAValue]:
+        return [v.finish(v.loaded)[0] for v in vectors]
+
+    def by_either() -> list[SSAValue]:
+        return [
+            _either(e, v.is_whole, partial(v.finish, v.loaded), partial(by_elements, v.piece))[0]
+            for v in vectors
+        ]
+
+    return _either(e, _all(e, [v.is_whole for v in vectors]), finished, by_either)
+
+
+def _all(e: ThreadBuilder, conditions: Sequence[SSAValue | None]) -> SSAValue | None:
+    """Whether all conditions hold."""
+    found: SSAValue | None = None
+    for condition in conditions:
+        found = logical_and(e, found, condition)
+    return found
+
+
+def _is_whole_store(row: RotatedRow, piece: AccessChunk) -> SSAValue | None:
+    """Whether a piece is one store."""
+    e, count = row.e, piece.count
+    whole = logical_and(e, row.is_whole(row.column(piece), count), piece.exists)
+    if row.is_promised(count):
+        return whole
+    return logical_and(e, whole, is_equal(e, row.beyond(count), 0))
+
+
+def _loaded(row: RotatedRow, first: SSAValue, count: int, whole: SSAValue) -> SSAValue:
+    """So many elements from a column on, which is aligned."""
+    type_ = VectorType(row.view.element, [count])
+    return row.e.insert(LoadOp(row.pointer(first, count), type_, whole)).result
+
+
+def _singles(row: RotatedRow, piece: AccessChunk) -> _Vector:
+    """The elements of a piece that is whole, one by one."""
+    e = row.e
+    first = row.column(piece)
+    whole = row.is_whole(first, piece.count)
+    begin, found = row.pointer(first), list[SSAValue]()
+    for k in range(piece.count):
+        made = LoadOp(advance(e, begin, k), row.view.element, whole)
+        found.append(e.insert(made).result)
+    return _Vector(piece, whole, found, lambda loaded: [joined(e, loaded)])
+
+
+def _aligned(row: RotatedRow, piece: AccessChunk) -> _Vector:
+    """The vector that a piece is."""
+    first = row.column(piece)
+    whole = row.is_whole(first, piece.count)
+    return _Vector(piece, whole, [_loaded(row, first, piece.count, whole)], list)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Vectors that two aligned ones contain, all of them from the same element on."""
+
+    row: RotatedRow
+    count: int
+    beyond: SSAValue
+    """That element, `i32`."""
+    far: Sequence[tuple[int, SSAValue]]
+    """By a number of words, whether the vector is so many further on."""
+    rest: SSAValue | None
+    """The bits in a word that it is further on, `i64`; None for none."""
+
+    @staticmethod
+    def of(row: RotatedRow, count: int) -> _Pairs:
+        """The vectors of a row; what they have in common is computed once."""
+        e = row.e
+        beyond = row.beyond(count)
+        bits = multiply(e, beyond, 8 * row.size)
+        # Of words that are promised to be whole ones, or two, no part is moved.
+        steps = [
+            step
+            for step in (2, 1)
+            if 2 * step * WORD <= count * 8 * row.size and row.promised * 8 <= WORD * step
+        ]
+        far = [(n, is_equal(e, modulo(e, divide(e, bits, WORD * n), 2), 1)) for n in steps]
+        is_cut = row.promised * 8 < WORD
+        return _Pairs(
+            row,
+            count,
+            beyond,
+            far,
+            extend_to_i64(e, modulo(e, bits, WORD)) if is_cut else None,
+        )
+
+    def loaded(self, piece: AccessChunk) -> _Vector:
+        """The two vectors that a piece is in."""
+        e, row = self.row.e, self.row
+        begin = subtract(e, row.column(piece), self.beyond)
+        starts = e.insert(arith.CmpiOp(begin, i32_constant(e, 0), "sge")).result
+        whole = e.insert(arith.AndIOp(row.is_whole(begin, 2 * self.count), starts)).result
+        both = [_loaded(row, add(e, begin, k * self.count), self.count, whole) for k in range(2)]
+        return _Vector(piece, whole, both, self.cut_out)
+
+    def cut_out(self, both: Sequence[SSAValue]) -> list[SSAValue]:
+        """The elements of two vectors that are those of one."""
+        e, kind = self.row.e, self.row.view.element
+        length = self.count * 8 * self.row.size // WORD
+        words = e.insert(vector.BitcastOp(joined(e, both), VectorType(i32, [2 * length]))).result
+        found = [element(e, words, k) for k in range(2 * length)]
+        for step, is_far in self.far:
+            pairs = zip(found[:-step], found[step:], strict=True)
+            found = [e.insert(arith.SelectOp(is_far, far, near)).result for near, far in pairs]
+        if self.rest is not None:
+            found = [_shifted(e, low, high, self.rest) for low, high in pairwise(found)]
+        made = joined(e, found[:length])
+        return [e.insert(vector.BitcastOp(made, VectorType(kind, [self.count]))).result]
+
+
+def _shifted(e: ThreadBuilder, low: SSAValue, high: SSAValue, bits: SSAValue) -> SSAValue:
+    """The word `bits`, below 32, behind the beginning of two words: a funnel shift."""
+    top = e.insert(arith.ShLIOp(extend_to_i64(e, high), i64_constant(e, WORD))).result
+    bottom = e.insert(arith.ExtUIOp(low, i64)).result
+    whole = e.insert(arith.OrIOp(top, bottom)).result
+    return e.insert(arith.TruncIOp(e.insert(arith.ShRUIOp(whole, bits)).result, i32)).result
+
+
+def _either(
+    e: ThreadBuilder,
+    condition: SSAValue | None,
+    first: Callable[[], list[SSAValue]],
+    second: Callable[[], list[SSAValue]],
+) -> Sequence[SSAValue]:
+    """The results of either, in a branch that threads of a warp take apart."""
+    if condition is None:
+        return first()
+    blocks, given = (Block(), Block()), list[list[SSAValue]]()
+    for block, access in zip(blocks, (first, second), strict=True):
+        with e.within(block):
+            given.append(access())
+            e.insert(scf.YieldOp(*given[-1]))
+    types = [value.type for value in given[0]]
+    return e.insert(scf.IfOp(condition, types, Region(blocks[0]), Region(blocks[1]))).results
