@@ -28,8 +28,9 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -106,39 +107,57 @@ MODES = ("auto", "registers", "kept", "ahead")
 
 
 def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> RowForm | None:
-    """Return where the rows of a kernel should be; None where none are used again."""
-    if any(isinstance(op, DotOp) for op in operations_in(kernel)):
+    """Return where the rows of a kernel should be; None where none are used again.
+
+    Nor where registers have room, and more blocks than two: then some load while others compute.
+    """
+    if has_instance(kernel, DotOp) or not has_instance(kernel, ReduceOp):
+        return None
+    spec = KernelFacts(kernel).spec
+    threads = spec.num_warps * WARP
+    blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
+    free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
+    free -= peak_registers(kernel.body, resident_registers) // threads
+    lines = sorted(instances_in(kernel, TiledLoadOp), key=_words)[:-1]
+    if mode == "auto" and blocks > MAX_BLOCKS and _batches(lines, threads, free) <= MAX_BATCHES:
         return None
     plans = [replace(plan, kept=kept) for plan in phase_plans(kernel) if (kept := _kept(plan))]
     if not plans:
         return None
-    plan, spec = max(plans, key=_bytes), KernelFacts(kernel).spec
-    costs, size = latencies(target.name), _bytes(plan)
-    blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
+    plan = max(plans, key=_bytes)
+    return _weighed(plan, _cut(plan, spec.num_warps, target), blocks, threads, free, target, mode)
+
+
+def _weighed(
+    plan: PhasePlan,
+    cut: RowForm | None,
+    blocks: int,
+    threads: int,
+    free: int,
+    target: Target,
+    mode: str,
+) -> RowForm:
+    """Return the form of the least cycles; `free` registers of a thread are beside a row."""
+    costs, size, lines = latencies(target.name), _bytes(plan), _lines(plan)
     again = [op for phase in plan.phases for op in (*phase.operations, *phase.reductions)]
-    once = _demands(list(dict.fromkeys(again)), plan, costs)
-    threads = spec.num_warps * WARP
-    free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
-    free -= peak_registers(kernel.body, resident_registers) // threads
-    batches = _batches_of_lines(plan, threads, free)
-    spills = batches > MAX_BATCHES
-    delay, gain = _delay(costs, batches), 0 if spills else KEPT_GAIN
-    held = cycles_of_block(once, delay, blocks)
+    once, batches = (
+        _demands(list(dict.fromkeys(again)), plan, costs),
+        _batches(lines, threads, free),
+    )
+    held = cycles_of_block(once, _delay(costs, batches), blocks)
     text = f"rows of {size} bytes: {held:.0f} cycles each with {blocks} in registers"
-    if mode == "auto" and blocks > MAX_BLOCKS and not spills:
-        return RowForm(f"{text}, of which some load while others compute")
     forms: list[tuple[float, RowForm]] = []
-    batches = _batches_of_lines(plan, threads, free - size // (threads * CHUNK_BYTES))
+    gain = 0 if batches > MAX_BATCHES else KEPT_GAIN
+    batches = _batches(lines, threads, free - size // (threads * CHUNK_BYTES))
     fits = blocks * (size + RESERVED_SHARED_MEMORY) <= target.shared_memory_per_block
     if fits and batches <= MAX_BATCHES_AHEAD:
         ahead = cycles_of_block(once, _delay(costs, batches), 2 * blocks)
         text += f", {ahead:.0f} with as many loaded ahead"
         if mode == "ahead" or ahead * (100 + AHEAD_GAIN) < held * 100:
             forms.append((ahead, RowForm("", is_ahead=True)))
-    if (cut := _cut(plan, spec.num_warps, target)) is not None:
-        batches = cut.kept.count if cut.kept and _lines(plan) else 0
-        delay = _delay(costs, batches)
-        kept = cycles_of_block(_demands(again, plan, costs), delay, cut.blocks)
+    if cut is not None:
+        batches = cut.kept.count if cut.kept and lines else 0
+        kept = cycles_of_block(_demands(again, plan, costs), _delay(costs, batches), cut.blocks)
         text += f", {kept:.0f} with {cut.blocks} in shared memory"
         if mode == "kept" or kept * (100 + gain) < held * 100:
             forms.append((kept, cut))
@@ -208,7 +227,11 @@ def _lines(plan: PhasePlan) -> Sequence[TiledLoadOp]:
     return [op for op in loads if op not in plan.kept]
 
 
-def _batches_of_lines(plan: PhasePlan, threads: int, free: int) -> int:
-    """Return how often the registers that a thread has left are filled with lines."""
-    words = sum(tile_registers(op.result) for op in _lines(plan)) // threads
+def _batches(loads: Sequence[TiledLoadOp], threads: int, free: int) -> int:
+    """Return how often the registers that a thread has left are filled with what is loaded."""
+    words = sum(map(_words, loads)) // threads
     return ceil_div(words, max(free, MIN_REGISTERS_OF_LINES))
+
+
+def _words(load: TiledLoadOp) -> int:
+    return tile_registers(load.result)
