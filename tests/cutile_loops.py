@@ -149,3 +149,18 @@ def queue(counter, x, y, out, tm: Int, tn: Int, tk: Int):
             acc = ct.mma(ct.load(x, (i, k), (tm, tk)), ct.load(y, (k, j), (tk, tn)), acc)
         ct.store(out, (i, j), acc.astype(out.dtype))
         tile = ct.atomic_add(counter, (0,), 1, memory_order=ct.MemoryOrder.RELAXED)
+
+
+@ct.kernel
+def claimed(counter, x, y, out, tm: Int, tn: Int, tk: Int):
+    """The same in cuTile's default order: a block claims a tile behind what it has stored."""
+    columns = ct.num_tiles(out, axis=1, shape=(tm, tn))
+    tiles = ct.num_tiles(out, axis=0, shape=(tm, tn)) * columns
+    tile = ct.atomic_add(counter, (0,), 1)
+    while tile < tiles:
+        i, j = tile // columns, tile % columns
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.num_tiles(x, axis=1, shape=(tm, tk))):
+            acc = ct.mma(ct.load(x, (i, k), (tm, tk)), ct.load(y, (k, j), (tk, tn)), acc)
+        ct.store(out, (i, j), acc.astype(out.dtype))
+        tile = ct.atomic_add(counter, (0,), 1)

@@ -174,7 +174,7 @@ def convolution() -> Problem:
     )
 
 
-def queue() -> Problem:
+def queue(kernel: Any = loops.queue) -> Problem:
     m, n, k, blocks = 200, 136, 72, 3
 
     def make(rng: Rng) -> Sequence[Any]:
@@ -185,7 +185,11 @@ def queue() -> Problem:
         taken = np.array([tiles_of(m, 64) * tiles_of(n, 64) + blocks])
         return {0: Reference(taken), 3: Reference(x @ y, ERROR * (1 + np.abs(x @ y)))}
 
-    return Problem("queue", loops.queue, make, references, (blocks, 1, 1))
+    return Problem("queue", kernel, make, references, (blocks, 1, 1))
+
+
+def claims() -> Problem:
+    return queue(loops.claimed)
 
 
 ROWS = "multiplies nothing: what it loads"
@@ -194,6 +198,7 @@ KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "product": (lambda: matmul.PROBLEMS[0], ""),
     "product, persistent": (lambda: persistent.PROBLEMS[0], ""),
     "product, tiles of a counter": (queue, ""),
+    "product, claims of tiles": (claims, ""),
     "product, grouped": (lambda: grouped_matmul.PROBLEMS[0], ""),
     "product, split along K": (lambda: split_k.PROBLEMS[0], ""),
     "products, two accumulators": (gated, ""),
@@ -241,7 +246,9 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
-@pytest.mark.parametrize("make", [gated, queue, windowed, paged, sparse, latent, convolution])
+@pytest.mark.parametrize(
+    "make", [gated, queue, claims, windowed, paged, sparse, latent, convolution]
+)
 def test_a_loop_is_right_in_any_order_of_completion(
     make: Callable[[], Problem], order: str
 ) -> None:
@@ -256,3 +263,17 @@ def test_a_stage_that_threads_only_read_is_released_behind_a_fence() -> None:
     released = [read.partition("mbarrier.arrive")[0] for read in reads if "mbarrier.arrive" in read]
     assert released
     assert all("fence.proxy.async.shared::cta" in read for read in released)
+
+
+def test_what_was_read_is_fenced_before_a_stage_is_filled_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twice as many rounds as stages; bodies multiply, so that who issues the copies fences."""
+    sizes, tiles = (64, 64, 512), (64, 64, 32)
+    problem = matmul.product_problem("matmul_tf32", "f32", "f32", sizes, tiles)
+    kernel = problem.compiled("sm_90a")
+    assert emulated(problem, kernel).is_right
+    unfenced = kernel.ptx.replace("fence.proxy.async.shared::cta;", "")
+    monkeypatch.setattr(kernel, "ptx", unfenced)
+    kinds = {getattr(one, "kind", "") for one in emulated(problem, kernel).findings}
+    assert "missing-proxy-fence" in kinds

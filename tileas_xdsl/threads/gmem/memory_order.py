@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -65,9 +66,11 @@ class MemoryOrder:
         self.end(e)
 
     def end(self, e: ThreadBuilder) -> None:
-        """What the access acquires is known to all threads of the agent."""
+        """What the access acquires is known to all threads of the agent, and to their copies."""
         if self.semantic in ACQUIRES:
             synchronize_agent(e)
+            if e.plan.recipes:
+                e.insert(FenceProxyAsyncOp("generic"))
 
 
 WEAK = MemoryOrder(MemSemantic.WEAK, None)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
@@ -41,15 +41,18 @@ from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import TMA_REDUCED
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION, bits_of
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.threads.gmem.memory_order import ACQUIRES
 from tileas_xdsl.threads.smem.smem_layout import SPANS
 from tileas_xdsl.transforms.choose_tma.store_chains import (
     Written,
@@ -67,7 +70,7 @@ MAX_TENSOR_MAP_RANK = 5
 
 def load_problem(op: TiledLoadOp) -> str | None:
     """Return why TMA cannot do a load, None if it can."""
-    if op.token is not None and not _depends_on_nothing(op.token):
+    if op.token is not None and not _comes_behind_claims(op.token, set()):
         return after_others(op.token)
     if op.mask is not None:
         return "it is masked, and TMA moves whole boxes"
@@ -169,6 +172,25 @@ def _depends_on_nothing(token: SSAValue) -> bool:
     if isinstance(made, JoinMemTokenOp):
         return all(_depends_on_nothing(value) for value in made.operands)
     return isinstance(made, CreateNoneOp)
+
+
+def _comes_behind_claims(token: SSAValue, seen: set[SSAValue]) -> bool:
+    """Whether a token orders its operation behind nothing but numbers that a block acquires.
+
+    The threads that learn of them fence (`threads/gmem/memory_order.py`).
+    """
+    if token in seen or _depends_on_nothing(token):
+        return True
+    seen.add(token)
+    made = token.owner
+    if isinstance(made, JoinMemTokenOp):
+        return all(_comes_behind_claims(value, seen) for value in made.operands)
+    if isinstance(made, PointedAtomicOp):
+        semantic = made.mem_semantic
+        is_number = not isinstance(made.value.type, TensorType)
+        return is_number and semantic is not None and semantic.data in ACQUIRES
+    flows = inflows(token)
+    return flows is not None and all(_comes_behind_claims(value, seen) for value in flows)
 
 
 def _tile_problem(type_: Attribute) -> str | None:

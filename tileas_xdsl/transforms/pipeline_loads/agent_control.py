@@ -63,7 +63,7 @@ class _Producer:
         for op in operations:
             if op in self.needed.repeated:
                 builder.insert(op.clone(self.values))
-            elif op in self.needed.handed:
+            elif op in self.needed.handed or op in self.needed.claimed:
                 stages = self.hand(op, stages, self.values, builder)
             elif op in self.needed.control:
                 stages = self._control(op, stages, builder)

@@ -99,7 +99,7 @@ class _Division:
         inner = Builder(InsertPoint.at_start(consumer))
         stage = [*self._first_stage(pipeline.consumer, inner), *handed.begin(inner, produces=False)]
         reads = {one.loop: partial(self._consume, one) for one in self.loops}
-        taken = dict.fromkeys(needed.handed, handed.take)
+        taken = dict.fromkeys((*needed.handed, *needed.claimed), handed.take)
         carry_stages(consumer, needed.control, reads, taken, stage)
         drop_dead(consumer)
         resources = self.resources

@@ -8,6 +8,10 @@ becomes, of the producer and of the consumer,
     produce_one %ring {                                         ^bb0(%stage):
       ^bb0(%stage): copy (tensor.splat %t), %stage }            %t = tensor.extract %stage[0, 0] }
 
+What orders other accesses, as an update of cuTile's default order, the consumer does where it is,
+and hands the number back through a ring in the other direction: the producer loads for the next
+tile from then on, behind what the consumer has acquired, and what it has stored is released before.
+
 All operations whose results have the same types use one ring, whose stages have a tile for each
 result.  The producer is as many results ahead as the ring has stages: it loads for the next tile
 while this one is stored.
@@ -23,7 +27,7 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IndexType, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
@@ -36,8 +40,9 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
     ProduceOneOp,
 )
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice, is_handed
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice, is_claimed
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
     CONSUMER,
     COPY,
@@ -57,14 +62,22 @@ Tiles: TypeAlias = tuple[TensorType[Attribute], ...]
 Values: TypeAlias = dict[SSAValue, SSAValue]
 
 
+Ring: TypeAlias = tuple[Tiles, bool]
+"""What its stages hold, and whether the consumer fills them."""
+
+
 def handed_bytes(needed: ProducerSlice) -> int:
     """Return the shared memory of all rings."""
-    return sum(len(tiles) * STAGES * STAGE_BYTES for tiles in _stages(needed))
+    return sum(len(tiles) * STAGES * STAGE_BYTES for tiles, _ in _rings(needed))
 
 
-def _stages(needed: ProducerSlice) -> Sequence[Tiles]:
-    """What stages hold, of each ring, in an order that does not depend on hashes."""
-    return sorted({_tiles(op) for op in needed.handed}, key=str)
+def _rings(needed: ProducerSlice) -> Sequence[Ring]:
+    """The rings, in an order that does not depend on hashes."""
+    return sorted({_ring(op) for op in (*needed.handed, *needed.claimed)}, key=str)
+
+
+def _ring(op: Operation) -> Ring:
+    return _tiles(op), is_claimed(op)
 
 
 def _numbers(op: Operation) -> Sequence[OpResult]:
@@ -80,21 +93,24 @@ def _tiles(op: Operation) -> Tiles:
 class HandedValues:
     """The rings of a kernel, and where their tokens and iterators are among what is carried."""
 
-    rings: Mapping[Tiles, CreatePipelineOp]
+    rings: Mapping[Ring, CreatePipelineOp]
     first: int
     """The position of the first token; its iterator follows it, then the next ring."""
 
     @staticmethod
     def of(needed: ProducerSlice, builder: Builder, first: int) -> HandedValues:
         """Make the rings that a slice needs."""
-        made = {tiles: create_pipeline(builder, tiles, STAGES) for tiles in _stages(needed)}
+        made = {
+            (tiles, is_claim): create_pipeline(builder, tiles, STAGES, is_backwards=is_claim)
+            for tiles, is_claim in _rings(needed)
+        }
         return HandedValues(made, first)
 
     def begin(self, builder: Builder, *, produces: bool) -> Sequence[SSAValue]:
         """The tokens and first iterators of one side."""
         carried: list[SSAValue] = []
-        for tiles, ring in self.rings.items():
-            token = ring.producer if produces else ring.consumer
+        for (tiles, is_claim), ring in self.rings.items():
+            token = ring.producer if produces != is_claim else ring.consumer
             iterator = IteratorType(payload_of(tiles), STAGES, Space.SMEM)
             carried += (token, builder.insert(CreateIteratorOp(token, iterator)).iterator)
         return carried
@@ -102,23 +118,52 @@ class HandedValues:
     def hand(
         self, op: Operation, stages: Sequence[SSAValue], values: Values, builder: Builder
     ) -> Sequence[SSAValue]:
-        """Let the producer do an operation, and fill a stage with its results."""
-        assert is_handed(op)
+        """Let the producer do an operation and fill a stage with its results, or read a claim."""
+        if is_claimed(op):
+            following, read = self._read(op, stages, builder)
+            values |= zip(_numbers(op), read, strict=True)
+            if op.out_token is not None:
+                values[op.out_token] = builder.insert(CreateNoneOp(op.out_token.type)).token
+            return following
         done = builder.insert(op.clone(values))
+        return self._fill(op, _numbers(done), stages, builder)
+
+    def take(
+        self, op: Operation, stages: Sequence[SSAValue], builder: Builder
+    ) -> Sequence[SSAValue]:
+        """Let the consumer read the results of an operation, which is erased, or hand its claim."""
+        if is_claimed(op):
+            return self._fill(op, _numbers(op), stages, Builder(InsertPoint.after(op)))
+        following, read = self._read(op, stages, builder)
+        for number, result in zip(_numbers(op), read, strict=True):
+            result.name_hint = number.name_hint
+            number.replace_all_uses_with(result)
+        if isinstance(op, PointedAtomicOp) and op.out_token is not None and op.token is not None:
+            op.out_token.replace_all_uses_with(op.token)
+        Rewriter.erase_op(op)
+        return following
+
+    def _fill(
+        self,
+        op: Operation,
+        numbers: Sequence[SSAValue],
+        stages: Sequence[SSAValue],
+        builder: Builder,
+    ) -> Sequence[SSAValue]:
+        """Fill a stage with what an operation has given."""
         at, tiles = self._position(op), _tiles(op)
         body = Block(arg_types=tiles)
-        for number, type_, tile in zip(_numbers(done), tiles, body.args, strict=True):
+        for number, type_, tile in zip(numbers, tiles, body.args, strict=True):
             body.add_op(one := tensor.SplatOp(number, [], type_))
             body.add_op(CopyOp(one.result, tile, atom=COPY))
         body.add_op(PipelineYieldOp(*body.args))
         filled = builder.insert(ProduceOneOp(stages[at], stages[at + 1], body=Region(body)))
         return _advanced(stages, at, filled.result_token, builder)
 
-    def take(
+    def _read(
         self, op: Operation, stages: Sequence[SSAValue], builder: Builder
-    ) -> Sequence[SSAValue]:
-        """Let the consumer read the results of an operation, which is erased, from a stage."""
-        assert is_handed(op)
+    ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        """Read from a stage what an operation has given."""
         at, tiles, numbers = self._position(op), _tiles(op), _numbers(op)
         body = Block(arg_types=tiles)
         body.add_op(zero := arith.ConstantOp.from_int_and_width(0, IndexType()))
@@ -136,17 +181,10 @@ class HandedValues:
             body=Region(body),
         )
         builder.insert(taken)
-        following = _advanced(stages, at, taken.result_token, builder)
-        for number, result in zip(numbers, taken.payload, strict=True):
-            result.name_hint = number.name_hint
-            number.replace_all_uses_with(result)
-        if isinstance(op, PointedAtomicOp) and op.out_token is not None and op.token is not None:
-            op.out_token.replace_all_uses_with(op.token)
-        Rewriter.erase_op(op)
-        return following
+        return _advanced(stages, at, taken.result_token, builder), taken.payload
 
     def _position(self, op: Operation) -> int:
-        return self.first + 2 * list(self.rings).index(_tiles(op))
+        return self.first + 2 * list(self.rings).index(_ring(op))
 
 
 def _advanced(

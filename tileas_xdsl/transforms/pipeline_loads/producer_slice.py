@@ -14,6 +14,8 @@ does, and hands the result to the consumer (`handed_values.py`):
 
     %t = nv_tileas.atomic_rmw add %one, %counter relaxed
 
+What releases stores before it, the consumer does, and hands the result back.
+
 A backward slice (Weiser) from the coordinates and pointers of loads, and from the bounds and
 conditions of the control flow around them.
 """
@@ -78,6 +80,17 @@ def is_handed(op: Operation) -> TypeIs[Handed]:
 _UNORDERED = (MemSemantic.WEAK, MemSemantic.RELAXED)
 
 
+def is_claimed(op: Operation) -> TypeIs[PointedAtomicOp]:
+    """Whether an operation gives a number in an order with other accesses: the consumer does it.
+
+    It releases what the consumer has stored before, so that no producer may do it earlier; what is
+    loaded behind it comes behind the number that the consumer hands back.
+    """
+    if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
+        return False
+    return not is_handed(op)
+
+
 @dataclass(frozen=True)
 class ProducerSlice:
     """The operations that the producer agent recomputes."""
@@ -92,6 +105,8 @@ class ProducerSlice:
     """By `scf.while`, those that its condition passes to its body and its results."""
     handed: frozenset[Operation] = frozenset()
     """What gives numbers that the producer needs, once: it does that, and hands the numbers on."""
+    claimed: frozenset[Operation] = frozenset()
+    """The same, where the consumer does it, and hands the numbers back."""
 
     def results(self, op: Operation) -> Sequence[int]:
         """The results of control flow that the producer needs too."""
@@ -145,6 +160,7 @@ class _Slice:
     carried: dict[Operation, set[int]] = field(default_factory=dict)
     passed: dict[Operation, set[int]] = field(default_factory=dict)
     handed: set[Operation] = field(default_factory=set)
+    claimed: set[PointedAtomicOp] = field(default_factory=set["PointedAtomicOp"])
     pending: list[SSAValue] = field(default_factory=list)
 
     def run(self) -> ProducerSlice | str:
@@ -174,7 +190,8 @@ class _Slice:
             for found in (self.carried, self.passed)
         )
         repeated, handed = frozenset(self.repeated), frozenset(self.handed)
-        return ProducerSlice(repeated, frozenset(control), carried, passed, handed)
+        claimed = frozenset(self.claimed)
+        return ProducerSlice(repeated, frozenset(control), carried, passed, handed, claimed)
 
     def _need_argument(self, block: Block, value: SSAValue) -> str | None:
         """A value that control flow hands in: of a kernel, the round, or the round before."""
@@ -191,7 +208,7 @@ class _Slice:
         return FROM_TILES
 
     def _need_result(self, op: Operation, value: SSAValue) -> str | None:
-        if op in self.staying or op in self.repeated or op in self.handed:
+        if op in self.staying or op in self.repeated or op in self.handed or op in self.claimed:
             return None
         if op in self.carried:
             assert isinstance(value, OpResult)
@@ -200,6 +217,9 @@ class _Slice:
         if is_handed(op) and self._is_around_loads(op):
             self.handed.add(op)
             self.pending += op.operands
+            return None
+        if is_claimed(op) and self._is_around_loads(op):
+            self.claimed.add(op)
             return None
         if any(inner.has_trait(MemoryWriteEffect) for inner in operations_in(op)):
             return "a store comes before what it loads"

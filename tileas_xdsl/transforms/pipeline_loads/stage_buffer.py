@@ -29,9 +29,16 @@ COPY = "unknown_copy"
 
 
 def create_pipeline(
-    builder: Builder, tiles: Sequence[TensorType[Attribute]], stages: int
+    builder: Builder,
+    tiles: Sequence[TensorType[Attribute]],
+    stages: int,
+    *,
+    is_backwards: bool = False,
 ) -> CreatePipelineOp:
-    """Insert a buffer of so many stages of these tiles, and the pipeline over it."""
+    """Insert a buffer of so many stages of these tiles, and the pipeline over it.
+
+    The agent that loads fills it, or where it is `backwards` reads it.
+    """
     elements = {tile.element_type for tile in tiles}
     element = elements.pop() if len(elements) == 1 else i8
     bits = sum(prod(tile.get_shape()) * bits_of(tile.element_type) for tile in tiles)
@@ -39,7 +46,9 @@ def create_pipeline(
     buffer = builder.insert(AllocTensorOp(TensorType(element, shape, SpaceAttr(Space.SMEM))))
     buffer.result.name_hint = "stages"
     slots = builder.insert(ViewOp(buffer.result, TiledViewType(shape, element, Space.SMEM)))
-    return builder.insert(CreatePipelineOp(slots.result, stages))
+    fills, reads = (1, 0) if is_backwards else (0, 1)
+    made = CreatePipelineOp(slots.result, stages, producer_group=fills, consumer_group=reads)
+    return builder.insert(made)
 
 
 def payload_of(tiles: Sequence[TensorType[Attribute]]) -> Attribute:
