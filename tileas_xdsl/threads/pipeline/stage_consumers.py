@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import BlockArgument, Operation, SSAValue, Use
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
-from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
+from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, outflows, pipelines_of
@@ -27,6 +28,8 @@ class StageReader:
     """By tcgen05 MMAs, which one thread issues and whose commit releases the stage."""
     by_pair: bool = False
     """By MMAs of a CTA pair, which the even CTA issues for both."""
+    is_used: bool = False
+    """Threads have used what they have read when they release it: their bodies multiply."""
 
     def beside(self, other: StageReader) -> StageReader:
         """Both ways."""
@@ -34,6 +37,7 @@ class StageReader:
             self.by_threads or other.by_threads,
             self.by_tensor_core or other.by_tensor_core,
             self.by_pair or other.by_pair,
+            self.is_used or other.is_used,
         )
 
 
@@ -63,8 +67,16 @@ def users_of(op: CreatePipelineOp) -> list[StageOp]:
 def reader_of(tiles: Sequence[SSAValue]) -> StageReader:
     """How the tiles of a stage are read by the body that has them as arguments."""
     products = [op for tile in tiles for op in products_of(tile)]
-    by_threads = any(map(is_read_by_threads, tiles)) or not products
-    return StageReader(by_threads, bool(products), any(map(is_of_two_blocks, products)))
+    is_read = any(map(is_read_by_threads, tiles))
+    of_two = any(map(is_of_two_blocks, products))
+    is_used = is_read and uses_what_it_reads(tiles)
+    return StageReader(is_read or not products, bool(products), of_two, is_used)
+
+
+def uses_what_it_reads(tiles: Sequence[SSAValue]) -> bool:
+    """Whether a body multiplies, behind which all that it has read of a stage has arrived."""
+    bodies = {tile.owner for tile in tiles if isinstance(tile.owner, Block)}
+    return any(has_instance(body, AsyncDotOp, DotOp) for body in bodies)
 
 
 def is_read_by_threads(tile: SSAValue) -> bool:

@@ -195,7 +195,9 @@ class Checker:
         shadow = self.shared[cta.rank]
         found = (shadow.write if write else shadow.read)(locations, access)
         if found is not None:
-            self._report(cta, found, at)
+            # What was used before the reader released it has arrived, on all hardware.
+            is_of_isa = found.kind == "unfenced-read"
+            self._report(cta, found, at, Severity.ISA if is_of_isa else None)
 
     def copy_tile(
         self, cta: CheckedCta, tile: Tile, started: AsyncEvent, at: int, *, write: bool

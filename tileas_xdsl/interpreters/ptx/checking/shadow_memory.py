@@ -10,9 +10,9 @@ whole, so that neighbours within a granule are no false race:
 An access by agent `a` conflicts with a recorded one (agent `w`, stamp `s`) unless `s` is below
 `limits[w]` of the access, its vector clock (see `vector_clocks.py`).  Accesses through the
 asynchronous proxy also need generic writes to be fenced: `s < visible[w]` (PTX ISA 9.7.13.4,
-fence.proxy.async).  Strong accesses (atomics, `.relaxed`, `.volatile`) never conflict with one
-another.  Accesses of one warp by different lanes conflict unless `bar.warp.sync`, or a barrier that
-the warp took part in, is between them:
+fence.proxy.async), and its writes generic reads.  Strong accesses (atomics, `.relaxed`,
+`.volatile`) never conflict with one another.  Accesses of one warp by different lanes conflict
+unless `bar.warp.sync`, or a barrier that the warp took part in, is between them:
 
     lane 0: st.shared [x]      lane 1: ld.shared [x]      needs bar.warp.sync between the two
 """
@@ -86,6 +86,7 @@ class ShadowPlane:
         "_any_generic",
         "clock",
         "generic",
+        "generic_readers",
         "lane",
         "no_agent",
         "readers",
@@ -105,6 +106,8 @@ class ShadowPlane:
         self.lane = np.full(size, UNKNOWN_LANE, np.int32)
         """The key of the lanes that wrote last (`LaneAccess.keys`)."""
         self.readers: dict[int, Array] = {}
+        self.generic_readers: set[int] = set()
+        """The agents that read through the generic proxy: warps."""
         self.reading_lanes: dict[int, Array] = {}
         """By agent, the key of the lanes that read last."""
         self.strong: dict[int, Array] = {}
@@ -125,6 +128,8 @@ class ShadowPlane:
             found = found or self._other_lane("RAW", at, writer, clock, self.lane[at], access)
             self.lanes_of(access.agent)[at] = access.lanes.keys
         self.of_agent(self.readers, access.agent)[at] = access.stamp
+        if access.visible is None:
+            self.generic_readers.add(access.agent)
         return found
 
     def write(self, at: Locations, access: Access) -> Conflict | None:
@@ -188,6 +193,10 @@ class ShadowPlane:
         found = self._unordered("WAR", self.readers, at, access)
         if found is None and access.visible is not None:
             found = self._unfenced(at, writer, clock, access.visible)
+        if found is None and access.visible is not None and self.generic_readers:
+            readers = {agent: self.readers[agent] for agent in self.generic_readers}
+            fenced = replace(access, limits=access.visible)
+            found = self._unordered("unfenced-read", readers, at, fenced)
         return found
 
     def _other_lane(
@@ -411,6 +420,7 @@ class ShadowMemory:
             fine = getattr(shadow_plane, name)
             for stamps in fine.values():
                 stamps[locations] = 0
+            shadow_plane.generic_readers |= coarse.generic_readers
             for agent, stamps in getattr(coarse, name).items():
                 mine = shadow_plane.of_agent(fine, agent)
                 mine[locations] = np.repeat(stamps[fresh], 16)

@@ -11,8 +11,8 @@ stamp below the limit happened before.  With warps 0 and 1:
     warp 1: mbarrier.wait             acquire: clock of warp 1 = max([1, 3], [3, 1]) = [3, 3]
     warp 1: ld.shared x               2 < 3: ordered; without the wait 2 >= 1: a race
 
-Three clocks travel together: `ordered` (happens before), `visible` (generic writes that the
-asynchronous proxy may read: only `fence.proxy.async` raises it, PTX ISA 9.7.13.4), and `tensor`
+Three clocks travel together: `ordered` (happens before), `visible` (generic accesses that the
+asynchronous proxy comes behind: only `fence.proxy.async` raises it, PTX ISA 9.7.13.4), and `tensor`
 (ordered accesses of tensor memory: `tcgen05.fence` raises it, PTX ISA 9.7.16.6.4).
 """
 

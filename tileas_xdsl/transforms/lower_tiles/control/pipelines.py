@@ -37,7 +37,6 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     UmmaCommitOp,
 )
 from tileas_xdsl.dialects.kinds import has_instance
-from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -98,6 +97,7 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
     StageReader,
     is_read_by_threads,
     products_of,
+    uses_what_it_reads,
 )
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
 from tileas_xdsl.threads.smem.smem_layout import (
@@ -190,6 +190,8 @@ def _acquired(
     assert isinstance(index, StageIndex)
     flip = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
     e.insert(MbarrierWaitOp(advance(e, stages.empty, index.stage), flip))
+    if any(reader.is_used for reader in stages.readers.values()):
+        e.insert(FenceProxyAsyncOp("shared::cta"))
     return stages, index
 
 
@@ -357,8 +359,10 @@ def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     _bind(e, op, body, stages, index)
     ended = e.run(body)
     if any(map(is_read_by_threads, body.args)):
-        if not has_instance(body, AsyncDotOp, DotOp):
-            # What nothing has used yet may still be on its way, and TMA is the next to write there.
+        # TMA is the next to write what was read through the generic proxy, some of which may still
+        # be on its way to registers (PTX ISA, proxies; CUTLASS fences such releases too).  Where
+        # all has been used, the thread that issues the copy fences, which waits for nothing then.
+        if not uses_what_it_reads(body.args):
             e.insert(FenceProxyAsyncOp("shared::cta"))
         # Lanes that have read come before the one that will arrive for their warp.
         e.insert(SyncWarpOp())

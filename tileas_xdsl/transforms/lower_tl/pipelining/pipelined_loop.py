@@ -74,7 +74,7 @@ def pipelined(state: State, op: PipelinedOp) -> None:
         now = state.values[op.variable]
         number = state.scalar(op.variable)
         ahead.way.wait(read, parity)
-        synchronize_block(state)
+        synchronize_block(state, is_filled_by_tma=isinstance(ahead.way, BulkCopies))
         ahead.start(add(e, number, multiply(e, step, stages - 1)), write)
         state.values[op.variable] = now
         ahead.take(read)
@@ -99,9 +99,9 @@ def _copies(state: State, op: PipelinedOp, staged: PrefetchableCopies) -> AsyncC
     return BulkCopies.of(state, op, transfers, op.stages.value.data)
 
 
-def synchronize_block(state: State) -> None:
-    """Synchronise the block; what threads have written is visible to the async proxy."""
-    if state.has_descriptors:
+def synchronize_block(state: State, *, is_filled_by_tma: bool = False) -> None:
+    """Synchronise the block; the async proxy comes behind what threads have written and read."""
+    if state.has_descriptors or is_filled_by_tma:
         state.e.insert(FenceProxyAsyncOp("shared::cta"))
     synchronize_agent(state.e)
 

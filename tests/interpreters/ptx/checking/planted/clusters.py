@@ -224,6 +224,8 @@ KERNELS = (
     W:  <<mbarrier.try_wait.parity.shared::cta.b64 %p1, [%s+1024], %r7; @!%p1 bra W;
         ?? race-RAW,uninitialised>>
         xor.b32 %r7, %r7, 1; .reg .b128 %q; ld.shared.b128 %q, [%s];
+        <<fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
+        ?? missing-proxy-fence>>
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q;
         <<@!%p2 bra B; ?? invalid>>
         clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r8, %q;

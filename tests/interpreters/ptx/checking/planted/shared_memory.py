@@ -146,6 +146,23 @@ KERNELS = (
     """,
     ),
     Planted(
+        "bulk load over what a bulk load brought",
+        """
+        setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [%s+1024], 1;
+        @%p0 fence.mbarrier_init.release.cluster; bar.sync 0; mov.u32 %r0, 0; mov.u32 %r7, 0;
+    A:  @!%p0 bra W;
+        mbarrier.arrive.expect_tx.shared.b64 _, [%s+1024], 256;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 256,
+        [%s+1024];
+    W:  mbarrier.try_wait.parity.shared.b64 %p1, [%s+1024], %r7; @!%p1 bra W;
+        ld.shared.u32 %r1, [%next]; add.u32 %r0, %r0, %r1;
+        <<fence.proxy.async.shared::cta; ?? missing-proxy-fence>>
+        <<bar.sync 0; ?? race-WAR,missing-proxy-fence>>
+        xor.b32 %r7, %r7, 1; setp.eq.u32 %p2, %r7, 1; @%p2 bra A;
+        st.global.u32 [%gb], %r0;
+    """,
+    ),
+    Planted(
         "bulk store",
         """
         st.shared.u32 [%mine], %t;

@@ -119,6 +119,12 @@ CONFLICTS: Mapping[str, tuple[str, str, str]] = {
         "fence.proxy.async in between",
         "the writers need fence.proxy.async before the barrier, or the issuing thread after it",
     ),
+    "unfenced-read": (
+        "missing-proxy-fence",
+        "{what} overwrites {where}, read through the generic proxy by {other}, with no "
+        "fence.proxy.async in between",
+        "the readers need fence.proxy.async before they release it, or the issuing thread after it",
+    ),
     "unreleased": (
         "missing-tcgen05-fence",
         "{what} reaches {where} without tcgen05.fence::before_thread_sync after {other}",

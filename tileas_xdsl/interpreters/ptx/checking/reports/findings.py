@@ -54,7 +54,7 @@ KINDS: Mapping[str, FindingKind] = {
         FindingKind("leak", "memory of malloc that the kernel does not free", Severity.NOTE),
         FindingKind(
             "missing-proxy-fence",
-            "an async-proxy access after a generic write without fence.proxy.async",
+            "an async-proxy access after a generic one without fence.proxy.async",
         ),
         FindingKind(
             "missing-tensormap-fence",

@@ -308,8 +308,10 @@ def _build_proxy_fence(site: Site) -> Step:
     kind = site.choose(names)
     if kind == "tensormap::generic":
         return build_tensormap_fence(site)
+    is_release = kind == "async::generic" and site.flag("release")
     if kind != "async":
         site.modifiers = []
+    if kind != "async" and not is_release:
         return lambda f: None
     site.ignore(("global", "shared::cta", "shared::cluster", "shared"))
     site.no_more()
