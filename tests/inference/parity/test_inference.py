@@ -10,9 +10,10 @@ from tests.inference.parity.tilelang_kernels import flash_attn, seed_sparse, sof
 from tests.support.tile_loops import Kernel
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.inference.gemm_layouts import shared_layout
 from tileas_xdsl.inference.parity import infer, timeline
 from tileas_xdsl.inference.parity.state import Level, Visit
-from tileas_xdsl.inference.program import Buffer, Loop, Program, Scope
+from tileas_xdsl.inference.program import Buffer, Loop, Program, Scope, WarpPolicy
 from tileas_xdsl.layout.expr.expression import dimension
 
 I, J = dimension(0), dimension(1)
@@ -242,3 +243,25 @@ def test_split_views_are_refused() -> None:
     kernel.buffers["y"] = Buffer("y", (16,), 32, Scope.FRAGMENT, "i32", storage="x")
     kernel.copy("A", "x")
     assert "elements of 'y' are split between registers of 'x'" in _refusal(kernel).text
+
+
+def _two_products(second: str) -> Kernel:
+    """16 warps multiply by rows, then by columns: 128, then 32 of B for each warpgroup."""
+    kernel = Kernel(512)
+    kernel.shared("f16", a=(256, 64), b=(64, 128))
+    kernel.fragments("f32", c=(256, 128), d=(256, 128))
+    kernel.gemm("a", "b", "c", WarpPolicy.FULL_ROW)
+    kernel.gemm("a", "b", second, WarpPolicy.FULL_COL)
+    return kernel
+
+
+def test_what_two_products_read_has_the_narrower_swizzle() -> None:
+    """32 columns are 64 bytes; A, whose rows both read whole, keeps 128 bytes."""
+    shared = infer(_two_products("d").program).shared
+    assert shared["a"] == shared_layout((256, 64), 16, 3)
+    assert shared["b"] == shared_layout((64, 128), 16, 2)
+
+
+def test_accumulators_that_warps_share_in_two_ways_are_refused() -> None:
+    with pytest.raises(InferenceError, match="'c' has two layouts"):
+        infer(_two_products("c").program)

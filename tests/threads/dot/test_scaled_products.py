@@ -280,3 +280,22 @@ def test_scales_that_threads_write_are_fenced() -> None:
     wrong = dropping(r"fence\.proxy\.async")(kernel.ptx)
     kinds = {found.kind for found in emulate(wrong, kernel.abi, given, order="lazy").findings}
     assert "missing-proxy-fence" in kinds
+
+
+def test_row_major_scales_are_put_in_atoms() -> None:
+    """As cuTile loads them: tcgen05 multiplies, its scales rearranged on their way."""
+    kernels = pytest.importorskip("support.cutile_kernels")
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.float8_e4m3fn) for _ in "ab")
+    sa, sb = (
+        np.exp2(rng.integers(-3, 4, shape)).astype(ml_dtypes.float8_e8m0fnu)
+        for shape in ((128, 4), (4, 128))
+    )
+    c = rng.standard_normal((128, 128)).astype(np.float32)
+    kernel = compile(kernels.scaled, a, sa, b, sb, c, target="sm_100a")
+    assert "block_scale" in kernel.ptx
+    found = kernel.emulate(a, sa, b, sb, c, grid=(1,))
+    assert [str(finding) for finding in found.findings] == []
+    left = a.astype(np.float32) * np.repeat(sa.astype(np.float32), 32, axis=1)
+    right = b.astype(np.float32) * np.repeat(sb.astype(np.float32), 32, axis=0)
+    np.testing.assert_allclose(found.arrays[4], c + left @ right, rtol=1e-5, atol=1e-3)

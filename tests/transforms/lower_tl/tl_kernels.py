@@ -411,6 +411,61 @@ func.func @late(%A: memref<64xf32>, %B: memref<2x8x2xf32>) {
     grid=(2,),
 )
 
+
+def _signed_sum(given: Sequence[Any]) -> Sequence[Array]:
+    rows, found, late = given[0], np.zeros((9, 64), np.float32), int(given[2])
+    for k in range(4):
+        found[4 + 4 - late] += rows[k] if k >= late else -rows[k]
+    return (found,)
+
+
+UNIFORM = TlCase(
+    "a loop of the block that counts, with a branch that gives a number and writes a fragment",
+    """
+func.func @uniform(%A: memref<4x64xf32>, %B: memref<9x64xf32>, %n: index) {
+  tl.kernel threads(64) {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %f = tl.alloc_fragment {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} : memref<64xf32, F>
+    tl.fill %f, %zero : memref<64xf32, F>
+    %row = scf.for %k = %c0 to %c4 step %c1 iter_args(%count = %c0) -> (index) {
+      %late = arith.cmpi sge, %k, %n : index
+      %step = scf.if %late -> (index) {
+        tl.parallel (%j) in (64)
+            attributes {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} {
+          %v = memref.load %A[%k, %j] : memref<4x64xf32>
+          %s = memref.load %f[%j] : memref<64xf32, F>
+          %t = arith.addf %s, %v : f32
+          memref.store %t, %f[%j] : memref<64xf32, F>
+        }
+        scf.yield %c2 : index
+      } else {
+        tl.parallel (%j) in (64)
+            attributes {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} {
+          %v = memref.load %A[%k, %j] : memref<4x64xf32>
+          %s = memref.load %f[%j] : memref<64xf32, F>
+          %t = arith.subf %s, %v : f32
+          memref.store %t, %f[%j] : memref<64xf32, F>
+        }
+        scf.yield %c1 : index
+      }
+      %next = arith.addi %count, %step : index
+      scf.yield %next : index
+    }
+    tl.parallel (%j) in (64) attributes {layout = #tl.fragment<affine_map<(d0) -> (d0, 0)>>} {
+      %v = memref.load %f[%j] : memref<64xf32, F>
+      memref.store %v, %B[%row, %j] : memref<9x64xf32>
+    }
+  }
+  func.return
+}""",
+    lambda rng: (floats(rng, 4, 64), np.zeros((9, 64), np.float32), 3),
+    _signed_sum,
+)
+
 CASES = {
     case.name: case
     for case in (
@@ -424,6 +479,7 @@ CASES = {
         PICKED,
         MANY_ROUNDS,
         LATE_THREADS,
+        UNIFORM,
         SWIZZLED_ROWS,
     )
 }

@@ -178,3 +178,31 @@ def test_addresses_of_parameters_fit_in_32_bits() -> None:
     report = execute(body, parameters, [np.zeros(1, np.uint32), 77], block=1)
     assert report.arrays[0] is not None
     assert report.arrays[0].tolist() == [77]
+
+
+def test_bulk_stores_zero_shared_memory_and_no_more() -> None:
+    """`st.bulk` of 64 bytes by one thread: 16 words between words that keep what they had."""
+    a, b = RNG.integers(1, 1 << 32, 32, dtype=np.uint32), np.zeros(32, np.uint32)
+    body = f"""{LANE} .shared .align 16 .b8 box[128]; .reg .b32 %s;
+    mov.u32 %s, box; mad.lo.u32 %s, %t, 4, %s; {at("%a", 4)} ld.global.b32 %r0, [%a];
+    st.shared.b32 [%s], %r0; bar.sync 0; setp.ne.u32 %p0, %t, 0; @%p0 bra DONE;
+    st.bulk.weak.shared::cta [box+32], 64, 0; DONE: bar.sync 0;
+    ld.shared.b32 %r1, [%s]; {at("%b", 4)} st.global.b32 [%b], %r1; ret;"""
+    report = execute(body, pointers("AB"), [a, b], block=32, target="sm_100a")
+    assert report.arrays[1] is not None
+    np.testing.assert_array_equal(report.arrays[1], np.r_[a[:8], np.zeros(16, np.uint32), a[24:]])
+
+
+def test_clocks_advance_between_two_reads() -> None:
+    b = np.zeros(4, np.uint64)
+    body = """.reg .b64 %b, %x<4>; ld.param.u64 %b, [B];
+    mov.u64 %x0, %clock64; mov.u64 %x1, %clock64; mov.u64 %x2, %globaltimer;
+    mov.u64 %x3, %globaltimer; sub.u64 %x1, %x1, %x0; sub.u64 %x3, %x3, %x2;
+    st.global.v2.b64 [%b], {%x0, %x1}; st.global.v2.b64 [%b+16], {%x2, %x3}; ret;"""
+    report = execute(body, pointers("B"), [b], block=1)
+    assert report.arrays[0] is not None
+    first, cycles, now, waited = (int(value) for value in report.arrays[0])
+    assert first > 0
+    assert 0 < cycles < 1000
+    assert now > 0
+    assert waited >= 0
