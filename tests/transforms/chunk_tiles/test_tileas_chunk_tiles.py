@@ -124,7 +124,10 @@ def test_scores_and_sums_that_fill_two_warpgroups_are_cut() -> None:
     """256x128 scores and 256x64 sums: 192 registers of a thread, of 232 beside a producer."""
     args, _ = attention_of(64)
     cut = compiled("attention", *args).module_after("tileas-chunk-tiles")
-    assert sum(op.name == "scf.for" for op in cut.walk()) == 2
+    loops = [op for op in cut.walk() if op.name == "scf.for"]
+    halves, *over_keys = loops
+    assert all(op.parent_op() is halves for op in over_keys)
+    assert {shape_of(op.results[1].type) for op in over_keys} == {(128, 64)}
 
 
 def recurrence_of(rows: int) -> tuple[list[NDArray[Any]], NDArray[Any]]:
