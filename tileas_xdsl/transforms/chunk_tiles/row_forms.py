@@ -28,7 +28,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.dialects.kinds import has_instance, instances_in
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
@@ -109,7 +109,7 @@ MODES = ("auto", "registers", "kept", "ahead")
 def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> RowForm | None:
     """Return where the rows of a kernel should be; None where none are used again.
 
-    Nor where registers have room, and more blocks than two: then some load while others compute.
+    Nor where more than two blocks share a multiprocessor: then some load while others compute.
     """
     if has_instance(kernel, DotOp) or not has_instance(kernel, ReduceOp):
         return None
@@ -118,8 +118,7 @@ def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> 
     blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
     free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
     free -= peak_registers(kernel.body, resident_registers) // threads
-    lines = sorted(instances_in(kernel, TiledLoadOp), key=_words)[:-1]
-    if mode == "auto" and blocks > MAX_BLOCKS and _batches(lines, threads, free) <= MAX_BATCHES:
+    if mode == "auto" and blocks > MAX_BLOCKS:
         return None
     plans = [replace(plan, kept=kept) for plan in phase_plans(kernel) if (kept := _kept(plan))]
     if not plans:
@@ -229,9 +228,5 @@ def _lines(plan: PhasePlan) -> Sequence[TiledLoadOp]:
 
 def _batches(loads: Sequence[TiledLoadOp], threads: int, free: int) -> int:
     """Return how often the registers that a thread has left are filled with what is loaded."""
-    words = sum(map(_words, loads)) // threads
+    words = sum(tile_registers(op.result) for op in loads) // threads
     return ceil_div(words, max(free, MIN_REGISTERS_OF_LINES))
-
-
-def _words(load: TiledLoadOp) -> int:
-    return tile_registers(load.result)
