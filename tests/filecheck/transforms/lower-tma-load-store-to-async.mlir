@@ -530,6 +530,28 @@ func.func @rounds_of_rounds(%c: memref<64x64xf32>, %sum: tensor<64x64xf32>, %n: 
   func.return
 }
 
+// A tile that stands before the loops stays there, in front of a view of it.
+
+// CHECK-LABEL: func.func @rounds_of_a_view
+// CHECK: %[[tile:.*]] = nv_tileas.alloc_tensor
+// CHECK-NEXT: nv_tileas.view %[[tile]]
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-NEXT: nv_tileas.async.wait
+// CHECK-NEXT: nv_tileas.copy %{{.*}}, %[[tile]]
+func.func @rounds_of_a_view(%c: memref<1x64x64xf32>, %sum: tensor<64x64xf32>, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %view = nv_tileas.view %c : memref<1x64x64xf32> -> !nv_tileas.tiled_view<1x64x64xf32, gmem>
+  %tile = nv_tileas.alloc_tensor : tensor<64x64xf32, #nv_tileas<space smem>>
+  %of = nv_tileas.view %tile : tensor<64x64xf32, #nv_tileas<space smem>> -> tensor<1x64x64xf32, #nv_tileas<space smem>>
+  scf.for %i = %zero to %n step %one {
+    nv_tileas.copy %sum, %tile {atom = #nv_tileas<atom unknown_copy>} : tensor<64x64xf32>, tensor<64x64xf32, #nv_tileas<space smem>>
+    nv_tileas.tiled_store %of, %view[%zero, %zero, %i] {nv_tileas.until_read, atom = #nv_tileas<atom tma_store_3d>, allow_tma = true} : tensor<1x64x64xf32, #nv_tileas<space smem>>, !nv_tileas.tiled_view<1x64x64xf32, gmem>
+    scf.yield
+  }
+  func.return
+}
+
 // Slices of rows, whose beginning and extent are known when the kernel runs: a descriptor of the
 // array, however many rows it has, and in each place one of a slice.
 

@@ -100,8 +100,9 @@ def carry(wait: WaitOp) -> None:
         inner = none
         none, before, after = _carried(outer, after)
         Rewriter.replace_op(inner, [], [before])
-    tile.detach()
-    Rewriter.insert_op(tile, InsertPoint.before(none))
+    if tile.parent is not none.parent:
+        tile.detach()
+        Rewriter.insert_op(tile, InsertPoint.before(none))
     Rewriter.insert_op(_wait(wait, after), InsertPoint.after(after.owner))
     Rewriter.erase_op(wait)
 
