@@ -101,3 +101,46 @@ func.func @lines(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64xf32, #row
   %log = math.log2 %total : tensor<64xf32, #row>
   func.return %log : tensor<64xf32, #row>
 }
+
+// -----
+
+// A CTA that takes one tile block after another: the loop around carries no sum, and needs whole
+// ones. The first round stands in front of the inner loop, which carries what it leaves.
+
+#acc = #nv_tileas.dot_operand<"((8,2,4),(2,4,2)):((4@thread,2@value,32@thread),(1@value,1@thread,4@value))">
+#row = #nv_tileas.linear<"((8,2,4),4):((4@thread,1@value,32@thread),1@thread)">
+
+// CHECK-LABEL: func.func @tile_blocks
+// CHECK: scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: %[[total:.*]] = scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: %[[column:.*]] = nv_tileas.expand_dims %[[total]]
+// CHECK-NEXT: %[[whole:.*]] = nv_tileas.reduce %[[column]] {{.*}}nv_tileas.of_lanes
+// CHECK: math.log2 %[[whole]]
+func.func @tile_blocks(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64xf32, #row>) -> tensor<64xf32, #row> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<64xf32, #row>
+  %last = scf.for %block = %zero to %n step %one iter_args(%x = %s) -> (tensor<64xf32, #row>) {
+    %f = math.exp2 %x : tensor<64xf32, #row>
+    %r = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %first = math.fma %none, %f, %r : tensor<64xf32, #row>
+    %total = scf.for %i = %one to %n step %one iter_args(%t = %first) -> (tensor<64xf32, #row>) {
+      %r2 = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x16xf32, #acc> -> tensor<64xf32, #row> {
+      ^bb0(%a2: f32, %b2: f32):
+        %c2 = arith.addf %a2, %b2 : f32
+        nv_tileas.yield %c2 : f32
+      }
+      %next = math.fma %t, %f, %r2 : tensor<64xf32, #row>
+      scf.yield %next : tensor<64xf32, #row>
+    }
+    %log = math.log2 %total : tensor<64xf32, #row>
+    scf.yield %log : tensor<64xf32, #row>
+  }
+  func.return %last : tensor<64xf32, #row>
+}

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.dialects.ir_queries import enclosing, uniform_constant
+from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -108,18 +108,20 @@ class _Parts:
         return all(not self._scales_two(value) for value in self.values)
 
     def is_worth_it(self) -> bool:
-        """Whether sums are in a loop, no whole sum is needed in it, and lanes keep their parts.
+        """Whether a loop carries sums, no whole sum is needed in it, and lanes keep their parts.
 
-        Sums are carried as tiles of one column, or as lines; those lie as reductions leave them.
+        A loop around, over tile blocks, carries none: it may need whole sums.  Sums are carried as
+        tiles of one column, or as lines; those lie as reductions leave them.
         """
         lines = {one.outputs[0].type for one in self.reductions}
         tiles = [as_tile(value.type) for value in self.values]
         if any(t is None or (len(t.get_shape()) != 2 and t not in lines) for t in tiles):
             return False
-        loops = {enclosing(one, scf.ForOp) for one in self.reductions}
-        inside = {loop for loop in loops if loop is not None}
-        return bool(inside) and not any(
-            loop.is_ancestor(use.operation) for loop in inside for use in self.exits
+        owners = [value.owner for value in self.values]
+        loops = {owner.parent_op() for owner in owners if isinstance(owner, Block)}
+        carrying = {loop for loop in loops if loop is not None}
+        return bool(carrying) and not any(
+            loop.is_ancestor(use.operation) for loop in carrying for use in self.exits
         )
 
     def _sources(self, value: SSAValue) -> list[SSAValue] | None:
