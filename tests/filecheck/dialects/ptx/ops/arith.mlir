@@ -60,6 +60,7 @@ ptx.entry @k(%0: !ptx.param<u64>, %1: !ptx.param<b8, 128, align 64>) attributes 
   %55 = ptx.mul %6, %6 {type = "f16"} : !ptx.reg<b16>, !ptx.reg<b16> -> !ptx.reg<b16>
   %56 = ptx.min %2, %2 {type = "f16x2"} : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32>
   %57 = ptx.ex2 %2 {type = "bf16x2", rounding = "approx", ftz} : !ptx.reg<b32> -> !ptx.reg<b32>
+  %58 = ptx.copysign %4, %51 {type = "f32"} : !ptx.reg<f32>, !ptx.reg<f32> -> !ptx.reg<f32>
   ptx.ret
 }
 
@@ -118,4 +119,5 @@ ptx.entry @k(%0: !ptx.param<u64>, %1: !ptx.param<b8, 128, align 64>) attributes 
 // PTX-NEXT: mul.f16 %h0, %h1, %h1;
 // PTX-NEXT: min.f16x2 %r21, %r0, %r0;
 // PTX-NEXT: ex2.approx.ftz.bf16x2 %r22, %r0;
+// PTX-NEXT: copysign.f32 %f26, %f6, %f24;
 // PTX-NEXT: ret;
