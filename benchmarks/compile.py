@@ -5,7 +5,8 @@
 Kernels that Triton has too come first; what is not begun when the time is over is named.  Medians in one process, after a run that warms up; cold is a new process, with its imports.  Bars:
 150 ms from the IR of a GEMM of 128x256x64 to PTX, 500 ms for the import of the package, 1.5 s for
 the first kernel of a new process.  Triton's
-kernels are compiled to machine code without its cache, where it is installed.
+kernels are compiled to machine code without its cache, where it is installed; its attention, for
+whole tiles of keys alone, is what `attention d128, whole tiles` is.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Subject:
 
 
 _MATRIX = "a: f16[?, ?%8], b: f16[?, ?%8], c: f16[?, ?%8], tm=128, tn={n}, tk=64"
-_HEADS = ", ".join(f"{name}: f16[?, ?, ?, 128]" for name in ("q", "k", "v", "out"))
+_HEADS = "q: f16[?, ?, ?, 128], k: {keys}, v: {keys}, out: f16[?, ?, ?, 128]"
 _SCALE = "scale=0.1275174"
 _FACTORS = {**dict.fromkeys("abc", "*fp16"), **dict.fromkeys("mnk", "i32")}
 
@@ -89,10 +89,10 @@ def _triton_attention(causal: bool) -> TritonKernel:
     )
 
 
-def _attention(causal: bool) -> Subject:
+def _attention(name: str, causal: bool = False, keys: str = "?") -> Subject:
+    heads = _HEADS.format(keys=f"f16[?, ?, {keys}, 128]")
     rest = f"heads=16, group=1, {_SCALE}, causal={causal}, tm=128, tn=64, d=128"
-    name = f"attention d128{' causal' * causal}"
-    return Subject(name, "attention", f"{_HEADS}, {rest}", _triton_attention(causal))
+    return Subject(name, "attention", f"{heads}, {rest}", _triton_attention(causal))
 
 
 SUBJECTS: Sequence[Subject] = (
@@ -132,10 +132,14 @@ SUBJECTS: Sequence[Subject] = (
     Subject("transpose 64x64", "transpose", "x: f32[?, ?%4], y: f32[?, ?%4], rows=64, columns=64"),
     Subject("matmul 128x128x64", "matmul", _MATRIX.format(n=128), _triton_matmul(128, 4, 4)),
     Subject("matmul 128x256x64", "matmul", _MATRIX.format(n=256), _triton_matmul(256, 8, 3)),
-    _attention(False),
-    _attention(True),
+    _attention("attention d128"),
+    _attention("attention d128, whole tiles", keys="?%64"),
+    _attention("attention d128 causal", causal=True),
 )
 """Of cuTile, smallest first.
+
+Triton's attention takes whole tiles of keys alone, and has one loop over them: what corresponds is
+`whole tiles`, with a number of keys that is promised; the others take any number of keys.
 
 Both sides are told the same of extents: Triton's integers are divisible by 16 (`tt.divisibility`).
 """

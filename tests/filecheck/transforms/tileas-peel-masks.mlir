@@ -120,3 +120,110 @@ func.func @data(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64x
 // CHECK:         scf.for
 // CHECK:           arith.select
 // CHECK-NOT:     scf.for
+
+// -----
+
+// The ragged part that a split left behind whole tiles of %n numbers, a multiple of 64: its bounds
+// are n / 64 however that is rounded, so it has no rounds. Of %k numbers it may have one, as of %m,
+// a multiple of 32.
+
+func.func @split(%x: i32, %n0: i32, %m0: i32, %k: i32) -> (i32, i32, i32, i32) {
+  %n = nv_tileaa.assume %n0, #nv_tileaa.div_by<64> : i32
+  %m = nv_tileaa.assume %m0, #nv_tileaa.div_by<32> : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c63 = arith.constant 63 : i32
+  %c64 = arith.constant 64 : i32
+  %low = arith.floordivsi %k, %c64 : i32
+  %high = arith.ceildivsi %k, %c64 : i32
+  %d = scf.for %j = %low to %high step %c1 iter_args(%c = %x) -> (i32) : i32 {
+    %s = arith.addi %c, %j : i32
+    scf.yield %s : i32
+  }
+  %low32 = arith.floordivsi %m, %c64 : i32
+  %high32 = arith.ceildivsi %m, %c64 : i32
+  %e = scf.for %j = %low32 to %high32 step %c1 iter_args(%c = %x) -> (i32) : i32 {
+    %s = arith.addi %c, %j : i32
+    scf.yield %s : i32
+  }
+  %whole = arith.floordivsi %n, %c64 : i32
+  %first = arith.maxsi %c0, %whole : i32
+  %all = arith.ceildivsi %n, %c64 : i32
+  %a = scf.for %j = %first to %all step %c1 iter_args(%c = %x) -> (i32) : i32 {
+    %s = arith.addi %c, %j : i32
+    scf.yield %s : i32
+  }
+  %more = arith.addi %n, %c63 : i32
+  %up = arith.floordivsi %more, %c64 : i32
+  %b = scf.for %j = %all to %up step %c1 iter_args(%c = %a) -> (i32) : i32 {
+    %s = arith.addi %c, %j : i32
+    scf.yield %s : i32
+  }
+  func.return %a, %b, %d, %e : i32, i32, i32, i32
+}
+
+// CHECK-LABEL: func.func @split
+// CHECK:         %[[D:.*]] = scf.for %{{.*}} = %low to %high
+// CHECK:         %[[E:.*]] = scf.for %{{.*}} = %low32 to %high32
+// CHECK-NOT:     scf.for
+// CHECK:         func.return %x, %x, %[[D]], %[[E]]
+
+// -----
+
+// All keys are whole tiles, of as many rounds as there are: the mask holds in each, and one loop is
+// left. In one round more it does not hold.
+
+func.func @whole(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %n: i32) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %keys = nv_tileaa.assume %n, #nv_tileaa.div_by<128> : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %limit = tensor.splat %keys : tensor<64x64xi32>
+  %end = arith.ceildivsi %keys, %c64 : i32
+  %r = scf.for %j = %c0 to %end step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %first = arith.muli %j, %c64 : i32
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %key = arith.addi %first, %at : i32
+      %k = tensor.extract %limit[%row, %column] : tensor<64x64xi32>
+      %p = arith.cmpi slt, %key, %k : i32
+      %s = tensor.extract %d[%row, %column] : tensor<64x64xf32>
+      %o = tensor.extract %none[%row, %column] : tensor<64x64xf32>
+      %y = arith.select %p, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  }
+  %later = arith.addi %end, %c1 : i32
+  %q = scf.for %j = %c0 to %later step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %first = arith.muli %j, %c64 : i32
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %key = arith.addi %first, %at : i32
+      %k = tensor.extract %limit[%row, %column] : tensor<64x64xi32>
+      %p = arith.cmpi slt, %key, %k : i32
+      %s = tensor.extract %d[%row, %column] : tensor<64x64xf32>
+      %o = tensor.extract %none[%row, %column] : tensor<64x64xf32>
+      %y = arith.select %p, %s, %o : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  }
+  func.return %r, %q : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @whole
+// CHECK:         scf.for %{{.*}} = %c0 to %end step %c1 iter_args(%{{.*}} = %x)
+// CHECK-NEXT:      nv_tileas.dot
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK:         scf.for
+// CHECK-NEXT:      nv_tileas.dot
+// CHECK-NEXT:      scf.yield
+// CHECK:         scf.for
+// CHECK:           arith.select

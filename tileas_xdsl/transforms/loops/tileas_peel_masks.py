@@ -12,6 +12,10 @@ becomes, with the first round in which the mask may be false,
     %r0 = scf.for %j = %low to %first iter_args(%c = %x) { %s = dot %q, %k(%j); use %s }
     %r = scf.for %j = %first to %high iter_args(%c = %r0) { ... with the mask }
 
+Where bounds are known multiples, as of keys that are a multiple of the tile, quotients are exact
+(`peel_masks/exact_quotients.py`): a mask that holds in all rounds leaves no other loop, and a loop
+without rounds, as the ragged part that `loop-split` leaves behind whole tiles, goes.
+
 A mask that is false in the first rounds, as of a window of keys, leaves a loop in front, too.
 Comparisons of affine functions of coordinates, of the index and of numbers known before hold in an
 interval of rounds (`peel_masks/always_true.py`); a loop whose rounds multiply is written again for
@@ -30,10 +34,10 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.locations import location_of
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operations_in, operations_inside_out
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -42,6 +46,10 @@ from tileas_xdsl.transforms.peel_masks.always_true import (
     Inequality,
     RoundsWriter,
     inequalities,
+)
+from tileas_xdsl.transforms.peel_masks.exact_quotients import (
+    has_no_rounds,
+    holds_in_all_rounds,
 )
 from tileas_xdsl.transforms.peel_masks.true_masks import TrueMasks
 
@@ -53,7 +61,8 @@ class TileasPeelMasks(ModulePass):
     Needs: kernels of tiles, whose element-wise operations are not fused yet.
 
     Leaves: loops that multiply and select elements by comparisons of affine functions as two, or
-    three, of which one has those rounds, without the selections.  A loop that was split before,
+    three, of which one has those rounds, without the selections; and no loop that is known to have
+    no rounds, whatever it does.  A loop that was split before,
     whose parts have its location, stays, as do masks that data decide.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
@@ -62,6 +71,9 @@ class TileasPeelMasks(ModulePass):
     name = "tileas-peel-masks"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in operations_inside_out(op):
+            if isinstance(each, scf.ForOp) and has_no_rounds(each):
+                Rewriter.replace_op(each, [], each.iter_args)
         for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
             if _multiplies(loop) and not _is_part(loop):
                 _peel(loop)
@@ -92,8 +104,12 @@ def _peel(loop: scf.ForOp) -> None:
     if not masks.remove(plain.body.block):
         return
     builder = Builder(InsertPoint.before(loop))
-    once = {id(one): one for some in found.values() for one in some}
-    begin, end = RoundsWriter(loop, builder).interval([*once.values()])
+    once = [*{id(one): one for some in found.values() for one in some}.values()]
+    if all(holds_in_all_rounds(one, loop) for one in once):
+        builder.insert(plain)
+        Rewriter.replace_op(loop, [], plain.results)
+        return
+    begin, end = RoundsWriter(loop, builder).interval(once)
     carried: Sequence[SSAValue] = loop.iter_args
     if begin is not None:
         before = loop.clone()
