@@ -10,7 +10,7 @@ from support.assembling import needs_nvdisasm
 from benchmarks import sass
 from benchmarks.compile import main as compile_main
 from benchmarks.compile import tile_row, times_of
-from benchmarks.compiled_kernels import SUBJECTS, compilers
+from benchmarks.compiled_kernels import CLASSES, SUBJECTS, Subject, compilers
 from benchmarks.emulator import (
     WrongResultError,
     _facts,
@@ -44,6 +44,20 @@ def test_compiling_cutile_is_written(tmp_path: Path) -> None:
     rows = Results.read(path).rows
     assert {"cuTile to PTX, warm", "passes of all kernels"} <= {row.group for row in rows}
     assert {row.name for row in rows if row.group.startswith("cuTile to")} == {"vector_add"}
+
+
+ELSEWHERE = ("softmax online", "sum of columns")
+"""Classes that `test_sass_rows.py` always compiles."""
+
+
+@pytest.mark.parametrize(
+    "subject", [one for one in CLASSES if one.name not in ELSEWHERE], ids=lambda one: one.name
+)
+def test_a_class_of_kernels_compiles(subject: Subject) -> None:
+    """At sizes that no other test always has: gates of machine code are sampled."""
+    pytest.importorskip("cuda.tile")
+    made = subject.compile()
+    assert ("wgmma.mma_async" in made.ptx) == ("matmul" in subject.module)
 
 
 def test_operations_of_the_ir_are_counted() -> None:
