@@ -263,7 +263,7 @@ def described_array(tensor: Any, box: Sequence[int]) -> Any:
 
 # Attention.
 
-ATTENTION_TILES = ((64, 64), (128, 64), (128, 128))
+ATTENTION_TILES = ((64, 64), (64, 128), (128, 64), (128, 128))
 TRITON_ATTENTION = (
     *(((128, 128), 2, 8), ((128, 128), 3, 8), ((128, 64), 3, 8), ((128, 64), 3, 4)),
     *(((64, 64), 3, 4),),

@@ -12,6 +12,7 @@ pytest.importorskip("cuda.tile")
 import cuda.tile as ct
 
 from kernels.cutile import Problem, emulated, problems, simulated
+from kernels.cutile.attention import Attention
 from kernels.cutile.matmul import product_problem
 from tests.support.ptx_edits import Edit, changing
 from tileas_xdsl.compiled_kernel import CompiledKernel
@@ -149,13 +150,22 @@ def test_what_stays_says_why() -> None:
     assert found.why.startswith("tile blocks may wait for one another")
 
 
-def test_attention_stays_as_it_is() -> None:
-    """Its warpgroups take turns, which tile blocks of several for each CTA would interrupt."""
-    kernel = ATTENTION.compiled("sm_90a")
-    assert kernel.abi.short_loop is None
+@pytest.mark.parametrize(
+    ("sizes", "stays"),
+    [
+        (Attention(1, 1, 128, 192, 128, tm=128, tn=128), None),
+        (Attention(1, 1, 128, 128, 64, tm=128, tn=128), "powers take as long as products"),
+        (Attention(1, 1, 128, 128, 128), "1 CTAs, not 2, would share a multiprocessor"),
+    ],
+    ids=str,
+)
+def test_attention_whose_warpgroups_share_powers_stays(sizes: Attention, stays: str | None) -> None:
+    """Launches are asked about the others, as about products, which know how long they are."""
+    kernel = sizes.problem().compiled("sm_90a")
     found = reasons_in([kernel.module_after("tileas-make-persistent")])
     (why,) = (one.why for one in found if one.what == "persistent CTAs")
-    assert why.startswith("products are computed of one another")
+    assert (kernel.abi.short_loop is None) == (stays is not None)
+    assert why.startswith(stays or "launches know")
 
 
 def _of_two(problem: Problem) -> Problem:

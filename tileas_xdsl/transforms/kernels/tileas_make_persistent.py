@@ -49,13 +49,13 @@ from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
-from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
+from tileas_xdsl.transforms.materialize_schedule.default_schedule import waits_for_powers
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
@@ -152,11 +152,12 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
         most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
     why = what_forbids(kernel)
     if why is None and not is_forced:
-        why = _why_it_does_not_pay(found, iterations, most)
+        why = _why_warpgroups_would_meet(found, usual, target)
+        why = why or _why_it_does_not_pay(found, iterations, most)
     if why is not None:
         return why
     made = _persistent(kernel)
-    if (why := _what_lacks(load_loop(made), target)) is not None:
+    if (why := _what_lacks(load_loop(made), target, 1 if is_forced else together)) is not None:
         return why
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
         ctas = spec_of(kernel).tile_block_ctas
@@ -178,11 +179,16 @@ def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | s
     return _what_lacks(load_loop(made), target) or made
 
 
-def _what_lacks(found: LoadLoop | str | None, target: Target) -> str | None:
-    """Return why no producer loads ahead in a loop over tile blocks; None if one does."""
+def _what_lacks(found: LoadLoop | str | None, target: Target, together: int = 1) -> str | None:
+    """Return why no producer loads ahead in a loop over tile blocks; None if one does.
+
+    As many CTAs as before are to run `together` on a multiprocessor: what is staged for a store has
+    memory of its own, where without the loop it lies in the stages.
+    """
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
     if isinstance(needed, Resources):
-        return None
+        fewer = f"{needed.blocks} CTAs, not {together}, would share a multiprocessor"
+        return fewer if needed.blocks < together else None
     return needed or "no producer loads ahead in a loop over tile blocks"
 
 
@@ -213,6 +219,21 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
     return None
 
 
+def _why_warpgroups_would_meet(
+    found: LoadLoop, usual: Resources | str, target: Target
+) -> str | None:
+    """Return why warpgroups are better left alone with one tile block; None if they are not.
+
+    On an H200 attention of 2,048 keys and d 64, whose powers take as long as its products, runs at
+    429 TFLOP/s in 128x128 tiles where each CTA takes one tile block, at 356 where it takes several;
+    in 64x128 tiles, of one warpgroup, at 454 and 449, with 512 keys 332 and 345; of d 128, whose
+    products take longer, with 512 keys 429 and 473, with 4,096 651 and 669.
+    """
+    if isinstance(usual, Resources) and waits_for_powers(found.loop, usual, target):
+        return "powers take as long as products: warpgroups that run apart would meet"
+    return None
+
+
 def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: int) -> str | None:
     """Return why tile blocks are not all equally long, or too long; None if launches know it."""
     loops = instances_in(found.function, scf.ForOp)
@@ -224,30 +245,11 @@ def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: in
         return "some tile blocks have more to do than others"
     if any(isinstance(op, scf.IfOp) for op in enclosing_control(found.loop)):
         return "some tile blocks load, and others do not"
-    if _has_chained_products(found.loop):
-        return "products are computed of one another: warpgroups that run apart would meet"
     if iterations is None:
         return "how many iterations load what is multiplied is no quotient of an argument"
     if (known := _known(iterations)) > most:
         return f"{known} iterations load what is multiplied, {most} would be short"
     return None
-
-
-def _has_chained_products(loop: scf.ForOp) -> bool:
-    """Whether a product reads what is computed of another one in the same iteration.
-
-    Attention of 2,048 keys and d 64 in 128x128 tiles runs at 357 TFLOP/s on an H200 where CTAs
-    take several tile blocks, at 431 where each takes one.
-    """
-    computed: set[SSAValue] = set()
-    for op in loop.body.block.ops:
-        inner = list(op.walk())
-        dots = [one for one in inner if isinstance(one, DotOp)]
-        if any(value in computed for dot in dots for value in (dot.a, dot.b)):
-            return True
-        if dots or any(value in computed for one in inner for value in one.operands):
-            computed.update(op.results)
-    return False
 
 
 def _known(iterations: Quotients) -> int:

@@ -78,17 +78,28 @@ def default_schedule(
     order = {op: k for k, op in enumerate([*first, *behind, *rest])}
     ii = len(order)
     placements = {op: _placement(op, int(op in late), k, ii) for op, k in order.items()}
-    replicas = resources.warps // 4 if resources.warps % 4 == 0 else 1
+    replicas = _replicas(resources)
     roles = [
         RolePlan(Role.PRODUCER, PRODUCER_WARPS, resources.registers[0]),
         RolePlan(Role.CONSUMER, resources.warps // replicas, resources.registers[1], replicas),
     ]
     buffers = [BufferPlan(k, resources.stages) for k in range(len(loads_of(loop)))]
-    busy = busy_cycles(macro_operations(loop), latencies(target.name), replicas)
-    waits = replicas > 1 and busy[Unit.MUFU] >= busy[Unit.TENSOR_CORE]
+    waits = waits_for_powers(loop, resources, target)
     is_in_turn = waits and turns and any(map(exponentials, rest))
     barriers = NAMED_BARRIERS[-replicas:] if is_in_turn else ()
     return Schedule(LoopPlan(ii, roles, buffers, barriers, waits and ahead), placements)
+
+
+def waits_for_powers(loop: scf.ForOp, resources: Resources, target: Target) -> bool:
+    """Whether powers take as long as products, and warpgroups share them."""
+    replicas = _replicas(resources)
+    busy = busy_cycles(macro_operations(loop), latencies(target.name), replicas)
+    return replicas > 1 and busy[Unit.MUFU] >= busy[Unit.TENSOR_CORE]
+
+
+def _replicas(resources: Resources) -> int:
+    """The warpgroups that multiply."""
+    return resources.warps // 4 if resources.warps % 4 == 0 else 1
 
 
 def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> bool:
