@@ -82,24 +82,24 @@ builtin.module attributes {nv_tileas.target = "sm_100a"} {
 
 // -----
 
-// 128 rows are half as many as an instruction of two CTAs has: each CTA has columns, and says why it
-// multiplies alone.
+// 64 rows are half as many as an instruction of two CTAs has at least: each CTA has columns, and says
+// why it multiplies alone.
 
 // CHECK-LABEL: @alone
-// CHECK:       nv_tileas.dot {{.*}} {nv_tileas.not_paired = "its CTAs divide its columns, or neither rows nor columns", atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<128x128xf32>
+// CHECK:       nv_tileas.dot {{.*}} {nv_tileas.not_paired = "its CTAs divide its columns, or neither rows nor columns", atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : {{.*}} -> tensor<64x128xf32>
 builtin.module attributes {nv_tileas.target = "sm_100a"} {
-  func.func @alone(%a: memref<128x64xf16>, %b: memref<64x256xf16>, %c: memref<128x256xf32>) attributes {
+  func.func @alone(%a: memref<64x64xf16>, %b: memref<64x256xf16>, %c: memref<64x256xf32>) attributes {
       nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>, nv_tileaa.num_cta_in_cga = 2 : i32} {
     %none = nv_tileas.create_none : !nv_tileaa.mem_token
     %zero = arith.constant 0 : index
-    %va = nv_tileas.view %a : memref<128x64xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+    %va = nv_tileas.view %a : memref<64x64xf16> -> !nv_tileas.tiled_view<64x64xf16, gmem>
     %vb = nv_tileas.view %b : memref<64x256xf16> -> !nv_tileas.tiled_view<64x256xf16, gmem>
-    %vc = nv_tileas.view %c : memref<128x256xf32> -> !nv_tileas.tiled_view<128x256xf32, gmem>
-    %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+    %vc = nv_tileas.view %c : memref<64x256xf32> -> !nv_tileas.tiled_view<64x256xf32, gmem>
+    %x, %t0 = nv_tileas.tiled_load %va[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>, !nv_tileaa.mem_token
     %y, %t1 = nv_tileas.tiled_load %vb[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x256xf16, gmem> -> tensor<64x256xf16>, !nv_tileaa.mem_token
-    %sum = arith.constant dense<0.0> : tensor<128x256xf32>
-    %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<128x64xf16>, tensor<64x256xf16>, tensor<128x256xf32> -> tensor<128x256xf32>
-    %t2 = nv_tileas.tiled_store %p, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x256xf32>, !nv_tileas.tiled_view<128x256xf32, gmem> -> !nv_tileaa.mem_token
+    %sum = arith.constant dense<0.0> : tensor<64x256xf32>
+    %p = nv_tileas.dot %x, %y, %sum {atom = #nv_tileas<atom tcgen05_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x256xf16>, tensor<64x256xf32> -> tensor<64x256xf32>
+    %t2 = nv_tileas.tiled_store %p, %vc[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<64x256xf32>, !nv_tileas.tiled_view<64x256xf32, gmem> -> !nv_tileaa.mem_token
     func.return
   }
 }

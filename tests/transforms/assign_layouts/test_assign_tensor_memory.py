@@ -30,7 +30,7 @@ from tileas_xdsl.transforms.assign_layouts.request import Decision, Preferences
 
 
 def _gemm(consumers: int = 1, **parameters: Any) -> Gemm:
-    sizes = {"bm": 128, "bn": 128, "bk": 64}
+    sizes: dict[str, Any] = {"bm": 128, "bn": 128, "bk": 64}
     return Gemm(**{**sizes, **parameters}, consumers=consumers, instruction="tcgen05")
 
 
@@ -184,6 +184,8 @@ def _chosen_ctas(kernel: Gemm, edit: Edit | None = None) -> set[str]:
 def test_blocks_that_share_b_multiply_together() -> None:
     assert _chosen_ctas(PAIR) == {"2"}
     assert _chosen_ctas(_gemm(2, bm=256, stages=2, pair=2, b="nk")) == {"2"}
+    # Of two agents each has 64 rows of both blocks.
+    assert _chosen_ctas(_gemm(2, pair=2, b="nk")) == {"2"}
 
 
 SHARED_A = in_agent(
@@ -207,7 +209,6 @@ OF_ONE_BLOCK: Mapping[str, tuple[Gemm, Edit | None]] = {
             SHARED_A,
         ),
     ),
-    "64 rows": (_gemm(2, pair=2, b="nk"), None),
     "the blocks have other tiles": (
         PAIR,
         in_agent(1, replacing("%place = %start to", "%place = %block to")),

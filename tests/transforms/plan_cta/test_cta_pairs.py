@@ -37,6 +37,16 @@ PAIRS: Mapping[str, tuple[Problem, int]] = {
     # Half of 64 columns is half of a panel of the widest swizzle: B has a narrower one.
     "bf16, narrow": (_product("matmul", "bf16", (136, 64, 104), (256, 64, 32)), 4),
     "e4m3, B as N x K": (_product("matmul_bt", "e4m3", (264, 96, 160), (256, 64, 64)), 4),
+    # 64 rows in each CTA: half of the columns of its sums are in lanes of their own.
+    "f16, 64 rows each": (_product("matmul", "f16", (136, 136, 88), (128, 128, 16)), 4),
+    "bf16, 64 rows each, all columns": (
+        _product("matmul", "bf16", (136, 264, 40), (128, 256, 32)),
+        4,
+    ),
+    "e4m3, 64 rows each, few columns": (
+        _product("matmul_bt", "e4m3", (136, 96, 160), (128, 32, 64)),
+        4,
+    ),
     # Three stages of A and half of B, where two of A and all of B would fit.
     "bf16, persistent": (
         _of_two(persistent_problem("bf16", (520, 264, 136), (256, 256, 128), 2)),
@@ -63,14 +73,10 @@ def test_two_ctas_multiply_together(name: str) -> None:
 
 
 ALONE: Mapping[str, tuple[Problem, str]] = {
-    "128 rows": (
-        _product("matmul", "f16", (128, 128, 32), (128, 128, 16)),
-        "two CTAs multiply 256 rows together, not 128x128x16 of f16",
-    ),
     # Each CTA has 256 rows, which it multiplies in two parts.
     "512 rows": (
         _product("matmul", "f16", (512, 64, 32), (512, 64, 16)),
-        "two CTAs multiply 256 rows together, not 512x64x16 of f16",
+        "two CTAs multiply 128 or 256 rows together, not 512x64x16 of f16",
     ),
     "computed operands": (
         _product("matmul_tf32", "f32", (256, 128, 32), (256, 128, 16)),
@@ -79,6 +85,11 @@ ALONE: Mapping[str, tuple[Problem, str]] = {
     # Rows of 300 bytes are no multiple of 16: threads copy A.
     "not by TMA": (
         _product("matmul", "e4m3", (256, 128, 300), (256, 128, 64)),
+        "a product of two blocks reads stages, A or some of its rows and all of B",
+    ),
+    # Sums that were laid out for two are those of one again.
+    "not by TMA, 64 rows each": (
+        _product("matmul", "e4m3", (128, 128, 300), (128, 128, 64)),
         "a product of two blocks reads stages, A or some of its rows and all of B",
     ),
 }
@@ -120,7 +131,10 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
         "deadlock",
     ),
     "only the bytes of the leader are expected": (
-        _replacing(r"(expect_tx\S* _, \[[^]]*\]), 12288;", r"\1, 6144;"),
+        _replacing(
+            r"(expect_tx\S* _, \[[^]]*\]), (\d+);",
+            lambda found: f"{found[1]}, {int(found[2]) // 2};",
+        ),
         "race-RAW",
     ),
     "one CTA alone allocates tensor memory": (
@@ -142,10 +156,10 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def right() -> tuple[Problem, CompiledKernel]:
-    """A product of six rounds in stages of A (4096 bytes) and half of B (2048 bytes)."""
-    problem, _ = PAIRS["f16, B as K x N"]
+@pytest.fixture(scope="module", params=["f16, B as K x N", "f16, 64 rows each"])
+def right(request: pytest.FixtureRequest) -> tuple[Problem, CompiledKernel]:
+    """A product of six rounds, of 128 or 64 rows in each CTA."""
+    problem, _ = PAIRS[request.param]
     return problem, problem.compiled("sm_100a")
 
 

@@ -38,7 +38,9 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.target.mma.matrix_units import PAIR
+from tileas_xdsl.target.tensor_memory import ACCUMULATORS, accumulator
 
 CONSTANTS = (ConstantOp, tensor.SplatOp)
 """What gives tiles that are nowhere yet."""
@@ -64,6 +66,16 @@ class TmemAccumulator:
         """Rows and columns."""
         rows, columns = self.type.get_shape()
         return rows, columns
+
+    @property
+    def halves(self) -> int:
+        """Ranges of columns that stand below one another in its lanes."""
+        return column_halves(self.shape, is_of_pair=any(map(is_of_two_blocks, self.products)))
+
+    @property
+    def columns(self) -> int:
+        """Columns of tensor memory."""
+        return self.shape[1] // self.halves
 
 
 @dataclass
@@ -93,6 +105,23 @@ def is_of_two_blocks(op: Operation) -> bool:
         return op.ctas == PAIR
     atom = atom_of(op.atom) if isinstance(op, MatrixProduct) else None
     return isinstance(atom, MmaAtom) and atom.cta_group == PAIR
+
+
+def column_halves(shape: Sequence[int], *, is_of_pair: bool) -> int:
+    """Return how many ranges of its columns an accumulator has in lanes of their own.
+
+    `shape` is that of one CTA's part: a pair that multiplies 128 rows has 64 of 128 lanes in each
+    for the first half of the columns, and the others for the second.
+    """
+    known = ACCUMULATORS.get((PAIR, PAIR * shape[0])) if is_of_pair else None
+    return 1 if known is None else known.splits
+
+
+def accumulator_layout(shape: Sequence[int], *, is_of_pair: bool) -> Layout:
+    """Return the tensor-memory layout of one CTA's part; raises `TargetError` if there is none."""
+    rows, columns = shape
+    ctas = PAIR if is_of_pair else 1
+    return accumulator(ctas * rows, columns, ctas)
 
 
 def is_divided_b(tile: SSAValue) -> bool:

@@ -1,13 +1,15 @@
 """Register fragments of `tcgen05.ld` and `tcgen05.st`.
 
 A warp reaches the 32 lanes of its quarter alone.  Tiles of 128 rows have a lane for each, those of
-64 rows have 16 lanes of each quarter.  More than four warps share columns.
+64 rows have 16 lanes of each quarter, or, of a pair of CTAs, two lanes for each: the second half of
+the columns is below the first (PTX ISA, data path layout B).  More than four warps share columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +21,13 @@ from tileas_xdsl.layout.tables import flat_table
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_MAX_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
-from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, accumulator, counted
+from tileas_xdsl.target.tensor_memory import (
+    ACCUMULATORS,
+    LANE_STEP,
+    MOVE_SHAPES,
+    accumulator,
+    counted,
+)
 
 GROUP_THREADS = 4 * LANES
 """Four warps reach all lanes."""
@@ -37,6 +45,8 @@ class TmemTransfer:
 
     rows: int
     shape: str
+    halves: int = 1
+    """Ranges of columns that stand below one another, each in lanes of its own."""
 
     @property
     def lanes(self) -> int:
@@ -46,7 +56,7 @@ class TmemTransfer:
     @property
     def parts(self) -> int:
         """Instructions for the lanes of a warp that hold rows."""
-        return self.rows // 4 // self.lanes
+        return self.rows * self.halves // 4 // self.lanes
 
     def cycles(self, columns: int) -> float:
         """Cycles of tensor memory for each row of a tile of so many columns.
@@ -54,22 +64,23 @@ class TmemTransfer:
         A cycle moves 32 bits of each lane of an instruction: those of 16 lanes leave half of a
         quarter idle (CUTLASS, `sm100_get_tmem_load_op`: 32 lanes "have higher throughput").
         """
-        return columns / self.lanes
+        return columns / self.halves / self.lanes
 
     def layout(self, columns: int, groups: int) -> RegisterLayout | None:
         """The registers of an agent of warpgroups; None where they cannot share the columns."""
-        if groups < 1 or columns % (STEP * groups):
+        if groups < 1 or columns % (STEP * groups * self.halves):
             return None
         if self.shape == "16x256b" and self.parts == 1 and groups == 1:
             return accumulator_layout(self.rows, columns, 1)
-        share, shape = columns // groups, MOVE_SHAPES[self.shape]
+        share, shape = columns // (groups * self.halves), MOVE_SHAPES[self.shape]
         count = share // shape.columns * TMEM_REGISTERS[self.shape]
         down, across = _DIGITS[self.shape]
         inner = TMEM_REGISTERS[self.shape]
-        rows = [*down, (self.parts, E(VALUE, count)), (4, E(THREAD, LANES))]
+        rows = [*down, (self.parts, E(VALUE, count)), (4 // self.halves, E(THREAD, LANES))]
         last = (share // shape.columns, E(VALUE, inner))
         beside = (groups, E(THREAD, GROUP_THREADS))
-        layout = layout_of_modes(rows, [*across, last, beside])
+        below = (self.halves, E(THREAD, GROUP_THREADS // self.halves))
+        layout = layout_of_modes(rows, [*across, last, beside, below])
         return RegisterLayout(layout, (self.rows, columns), GROUP_THREADS * groups)
 
     def instructions(
@@ -111,37 +122,50 @@ With 16x256b four threads have 8 adjacent columns of a row: a sector of 32 bytes
 """
 
 
-def loaded_layout(rows: int, columns: int, groups: int) -> RegisterLayout | None:
+def loaded_layout(rows: int, columns: int, groups: int, halves: int = 1) -> RegisterLayout | None:
     """The registers that a tile is usually loaded to; None where an agent cannot load it."""
-    return next((layout for _, layout in moves_of(rows, columns, groups)), None)
+    return next((layout for _, layout in moves_of(rows, columns, groups, halves)), None)
 
 
-def moves_of(rows: int, columns: int, groups: int) -> Iterator[tuple[TmemTransfer, RegisterLayout]]:
-    """The ways to move a tile, and the registers that each leaves it in."""
-    for move in MOVES:
-        layout = move.layout(columns, groups) if move.rows == rows else None
+def moves_of(
+    rows: int, columns: int, groups: int, halves: int = 1
+) -> Iterator[tuple[TmemTransfer, RegisterLayout]]:
+    """The ways to move a tile, and the registers that each leaves it in.
+
+    `halves` ranges of its columns stand below one another: it has as many lanes for each row.
+    """
+    for known in MOVES:
+        if known.rows != rows * halves:
+            continue
+        move = replace(known, rows=rows, halves=halves)
+        layout = move.layout(columns, groups)
         if layout is not None:
             yield move, layout
 
 
 def move_to(
-    rows: int, columns: int, groups: int, wanted: RegisterLayout | None
+    rows: int, columns: int, groups: int, wanted: RegisterLayout | None, halves: int = 1
 ) -> tuple[TmemTransfer, RegisterLayout] | None:
     """The way that leaves a tile in the registers of a layout, else the usual one."""
-    known = list(moves_of(rows, columns, groups))
+    known = list(moves_of(rows, columns, groups, halves))
     for move, layout in known:
         if wanted is not None and layout.has_same_map(wanted):
             return move, layout
     return known[0] if known else None
 
 
-def has_accumulator_layout(layout: Layout, shape: Sequence[int]) -> bool:
-    """Return whether a tile has the tensor-memory layout of an MMA accumulator."""
+def halves_of_layout(layout: Layout, shape: Sequence[int]) -> int | None:
+    """Return how many ranges of columns an accumulator's tensor-memory layout has in its lanes.
+
+    None where a tile is laid out otherwise than MMAs of one CTA, or of two, leave it.
+    """
     if len(shape) != 2:
-        return False
-    try:
-        usual = accumulator(*shape)
-    except TargetError:
-        return False
-    one, other = (flat_table(counted(each, LANE_STEP)) for each in (usual, layout))
-    return np.array_equal(one, other)
+        return None
+    rows, columns = shape
+    table = flat_table(counted(layout, LANE_STEP))
+    for ctas in (1, 2):
+        with suppress(TargetError):
+            usual = accumulator(ctas * rows, columns, ctas)
+            if np.array_equal(table, flat_table(counted(usual, LANE_STEP))):
+                return ACCUMULATORS[ctas, ctas * rows].splits
+    return None

@@ -247,6 +247,8 @@ class TmemTile:
     shape: tuple[int, ...]
     column: SSAValue | int = 0
     """The first column, relative to the allocation."""
+    halves: int = 1
+    """Ranges of columns that stand below one another in its lanes (`analysis/memory`)."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:

@@ -1,8 +1,9 @@
 """Which MMAs two CTAs of a cluster can issue together (`cta_group::2`), and why others cannot.
 
-`tcgen05.mma.cta_group::2` computes 256 rows with one instruction: each CTA of a pair has its 128
-rows of A and its half of the columns of B in shared memory (PTX ISA, tcgen05.mma).  A program asks
-for that by how it loads: in each CTA A is loaded for itself, and half of B is multicast to both:
+`tcgen05.mma.cta_group::2` computes 256 or 128 rows with one instruction: each CTA of a pair has
+half of the rows of A, and half of the columns of B in shared memory (PTX ISA, tcgen05.mma).  A
+program asks for that by how it loads: in each CTA A is loaded for itself, and half of B is
+multicast to both:
 
     CTA 0: load A0;  load B[:, 0:64] multicast to 0, 1      as a pair: CTA 0 keeps A0, B[:, 0:64]
     CTA 1: load A1;  load B[:, 64:128] multicast to 0, 1               CTA 1 keeps A1, B[:, 64:128]
@@ -16,22 +17,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.accumulators import column_halves
 from tileas_xdsl.analysis.values.cluster_values import runs_uniformly
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, tile_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, TmaLoadBase
 from tileas_xdsl.target.mma.matrix_units import PAIR, PAIR_COLUMN_STEP
-from tileas_xdsl.target.tensor_memory import LANES
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.stage_consumers import columns_axis, users_of
 
@@ -63,10 +66,14 @@ def _operand_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
     """Return why the operands of an MMA cannot be divided over two CTAs; None if they can."""
     c = tile_of(op.c.type)
     rows, columns = (0, 0) if c is None else c.get_shape()[-2:]
-    if rows != LANES:
-        return f"of two blocks has {LANES} rows in each, not {rows}"
+    known = [both // PAIR for both in plan.target.matrix_unit.pair_rows]
+    if rows not in known:
+        return f"of two blocks has {' or '.join(map(str, known))} rows in each, not {rows}"
     if columns % PAIR_COLUMN_STEP:
         return f"of two blocks has columns in steps of {PAIR_COLUMN_STEP}, not {columns}"
+    if column_halves((rows, columns), is_of_pair=True) > 1 and _is_read_in_parts(op.result):
+        # Half of the columns are in other lanes, which other warps reach.
+        return f"of two blocks has {rows} rows in each, and its sums are read a part at a time"
     tiles = stage_tile(op.a), whole_stage_tile(op.b)
     for tile in tiles:
         if tile is None:
@@ -76,6 +83,38 @@ def _operand_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
             if any(reader.by_threads for reader in plan.readers(pipeline).values()):
                 return "of two blocks shares its stages with threads, which lack half of B"
     return None
+
+
+def _is_read_in_parts(sums: SSAValue) -> bool:
+    """Whether columns of what products add up are read, in loops that carry it too."""
+    found, left = {sums}, [sums]
+    while left:
+        for use in left.pop().uses:
+            user = use.operation
+            if isinstance(user, ExtractSliceOp):
+                return True
+            after = [*_same_sums(user, use.index)]
+            left += [value for value in after if value not in found]
+            found |= {*after}
+    return False
+
+
+def _same_sums(user: Operation, index: int) -> Iterator[SSAValue]:
+    """Yield the values that an operand of an operation goes on as, in tensor memory."""
+    match user:
+        case scf.ForOp():
+            carried = index - (len(user.operands) - len(user.iter_args))
+            yield user.results[carried]
+            yield user.body.block.args[carried + 1]
+        case scf.YieldOp() | PipelineYieldOp() if (parent := user.parent_op()) is not None:
+            # A stage gives its token first, then what its body does.
+            yield parent.results[index - len(user.operands)]
+        case AsyncDotOp() | DotOp() if index == 2:
+            yield user.result
+        case WaitOp() | FutureWaitOp():
+            yield from user.values
+        case _:
+            return
 
 
 def _load_problem(a: BlockArgument, b: BlockArgument, axis: int) -> str | None:

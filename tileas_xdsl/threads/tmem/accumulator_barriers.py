@@ -20,7 +20,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator, TmemAccumulators
+from tileas_xdsl.analysis.memory.accumulators import (
+    TmemAccumulator,
+    TmemAccumulators,
+    column_halves,
+)
 from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -73,9 +77,9 @@ def column_groups(
     """
     beside = {number for op in operations_in(e.plan.kernel) for number in _split_agents(e, op)}
     wanted = [([one], _wanted_copies(e, one, beside)) for one in accumulators.accumulators]
-    if sum(copies * one.shape[1] for (one,), copies in wanted) <= capacity:
+    if sum(copies * one.columns for (one,), copies in wanted) <= capacity:
         return wanted
-    if sum(one.shape[1] for one in accumulators.accumulators) <= capacity:
+    if sum(one.columns for one in accumulators.accumulators) <= capacity:
         return [([one], 1) for one in accumulators.accumulators]
     return [(group, 1) for group in _by_lifetimes(e, accumulators)]
 
@@ -97,7 +101,7 @@ def _by_lifetimes(
             and e.plan.agent_around(ring[-1].opens) == e.plan.agent_around(one.opens)
         ]
         if free:
-            min(free, key=lambda ring: abs(columns_of(ring) - one.shape[1])).append(one)
+            min(free, key=lambda ring: abs(columns_of(ring) - one.columns)).append(one)
         else:
             rings.append([one])
     return rings
@@ -105,7 +109,7 @@ def _by_lifetimes(
 
 def columns_of(ring: Sequence[TmemAccumulator]) -> int:
     """Return the columns of one copy of accumulators that share columns."""
-    return max(one.shape[1] for one in ring)
+    return max(one.columns for one in ring)
 
 
 def _wanted_copies(e: ThreadBuilder, accumulator: TmemAccumulator, beside: set[int]) -> int:
@@ -158,7 +162,7 @@ def _check(e: ThreadBuilder, accumulator: TmemAccumulator) -> None:
             accumulator.opens, f"{text}, not yet those of {accumulator.type.element_type}"
         )
     agent = e.plan.agent_around(accumulator.closes_at)
-    if loaded_layout(rows, columns, agent.groups) is None:
+    if loaded_layout(rows, columns, agent.groups, accumulator.halves) is None:
         raise op_error(
             accumulator.closes_at,
             f"reads {rows}x{columns} sums in tensor memory with {agent.warps} warps; whole "
@@ -250,7 +254,8 @@ def begin_accumulation(e: ThreadBuilder, op: Operation, value: SSAValue, tile: S
                 )
             )
             e.insert(TmemFenceOp("after"))
-    return TmemTile(columns, tile.element, i1_constant(e, False), tile.shape)
+    halves = column_halves(tile.shape, is_of_pair=e.plan.is_of_pair)
+    return TmemTile(columns, tile.element, i1_constant(e, False), tile.shape, halves=halves)
 
 
 def _is_zero(number: Attribute | SSAValue) -> bool:

@@ -125,7 +125,7 @@ def _check_size(op: Operation, used: int, allocated: Sequence[TmemColumns] = ())
 def _described(accumulator: TmemAccumulator) -> str:
     hint = accumulator.final.name_hint
     name = "an accumulator" if hint is None else f"accumulator %{hint}"
-    return f"{name} of {'x'.join(map(str, accumulator.shape))} takes {accumulator.shape[1]} columns"
+    return f"{name} of {'x'.join(map(str, accumulator.shape))} takes {accumulator.columns} columns"
 
 
 def _columns(e: ThreadBuilder, op: Operation) -> int:

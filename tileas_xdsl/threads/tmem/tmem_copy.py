@@ -88,7 +88,7 @@ def _moves(
 ) -> tuple[TmemTransfer, RegisterLayout, Sequence[tuple[SSAValue, int]]]:
     """Return the instructions that move a tile: start column and repetitions of each."""
     (rows, columns), groups = tile.shape, e.agent.groups
-    found = move_to(rows, columns, groups, wanted)
+    found = move_to(rows, columns, groups, wanted, tile.halves)
     if found is None:
         raise op_error(
             op,
@@ -96,7 +96,7 @@ def _moves(
             f"warpgroups reach all of its lanes, and share columns in groups of {STEP}",
         )
     move, layout = found
-    start, share = lanes_of_warp(e, address(e, tile)), columns // groups
+    start, share = lanes_of_warp(e, address(e, tile)), columns // tile.halves // groups
     if groups > 1:
         start = add(e, start, multiply(e, divide(e, warp_id(e), GROUP), share))
     return (
@@ -116,7 +116,7 @@ def clear_unless_full(e: ThreadBuilder, tile: TmemTile) -> None:
     """
     if isinstance(tile.full.owner, arith.ConstantOp):
         return
-    groups, columns = e.agent.groups, tile.shape[1]
+    groups, columns = e.agent.groups, tile.shape[1] // tile.halves
     with predicated(e, xor(e, tile.full, i1_constant(e, True))):
         start = lanes_of_warp(e, address(e, tile))
         if groups > 1:

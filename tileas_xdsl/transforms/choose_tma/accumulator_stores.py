@@ -40,6 +40,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
+from tileas_xdsl.analysis.memory.accumulators import column_halves, is_of_two_blocks
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -77,7 +78,17 @@ def stores_accumulator(store: Written) -> bool:
     sums = [root for root in roots if _is_accumulator(root)]
     if not sums or not all(_is_operand(root) for root in roots.difference(sums)):
         return False
+    tile = as_tile(store.value.type)
+    if tile is None or (_chunk_count(tile) > 1 and any(map(_has_columns_apart, sums))):
+        return False
     return sum(shape_of(root.type)[-1] for root in sums) <= COLUMNS
+
+
+def _has_columns_apart(sums: SSAValue) -> bool:
+    """Whether half of the columns of sums are in other lanes: warps cannot share a piece then."""
+    product = _product_of(sums)
+    is_of_pair = product is not None and is_of_two_blocks(product)
+    return column_halves(shape_of(sums.type), is_of_pair=is_of_pair) > 1
 
 
 def _is_operand(root: SSAValue) -> bool:
@@ -155,11 +166,16 @@ def _is_splat(op: Operation | Block) -> bool:
 
 def _is_accumulator(value: SSAValue) -> bool:
     """Whether a product gives a tile, as the last value of loops around it too."""
+    return _product_of(value) is not None
+
+
+def _product_of(value: SSAValue) -> DotOp | None:
+    """Return the product that gives a tile, as the last value of loops around it too."""
     made = value.owner
     if isinstance(made, scf.ForOp) and isinstance(value, OpResult):
         end = made.body.block.last_op
-        return end is not None and _is_accumulator(end.operands[value.index])
-    return isinstance(made, DotOp)
+        return None if end is None else _product_of(end.operands[value.index])
+    return made if isinstance(made, DotOp) else None
 
 
 def store_by_tma(store: Written, rewriter: PatternRewriter) -> None:

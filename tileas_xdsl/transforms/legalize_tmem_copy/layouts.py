@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.analysis.memory.tensor_registers import (
     CELL_BITS,
     GROUP_THREADS,
-    has_accumulator_layout,
+    halves_of_layout,
     moves_of,
 )
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -50,24 +50,29 @@ def register_layouts(tile: Attribute, threads: int) -> Sequence[Tile]:
     shape, element = shape_of(tile), element_of(tile)
     if element is None or shape is None or len(shape) != 2 or bits_of(element) != CELL_BITS:
         return ()
-    if DYNAMIC_INDEX in shape or not _has_accumulator_layout(tile, shape):
+    halves = None if DYNAMIC_INDEX in shape else _halves(tile, shape)
+    if halves is None:
         return ()
     return [
         TensorType(element, shape, LinearEncoding(layout.layout))
-        for _, layout in moves_of(shape[0], shape[1], threads // GROUP_THREADS)
+        for _, layout in moves_of(*shape, threads // GROUP_THREADS, halves)
         if threads % GROUP_THREADS == 0
     ]
 
 
-def _has_accumulator_layout(type_: Attribute, shape: Sequence[int]) -> bool:
-    """Whether a type says that of a tile in tensor memory, or says nothing."""
+def _halves(type_: Attribute, shape: Sequence[int]) -> int | None:
+    """How many ranges of columns of an accumulator a type has in its lanes, 1 if it says nothing.
+
+    None where it is laid out otherwise than products leave it.
+    """
     tile = as_tile(type_)
     if tile is None:
-        return not isinstance(type_, TiledViewType) or isinstance(type_.layout, NoneAttr)
+        is_view = isinstance(type_, TiledViewType) and not isinstance(type_.layout, NoneAttr)
+        return None if is_view else 1
     if not isinstance(tile.encoding, LinearEncoding):
-        return True
+        return 1
     layout: Layout = tile.encoding.data
-    return has_accumulator_layout(layout, shape)
+    return halves_of_layout(layout, shape)
 
 
 def matches(type_: Attribute, registers: Sequence[Tile], threads: int) -> bool:

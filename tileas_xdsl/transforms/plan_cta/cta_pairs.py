@@ -3,8 +3,8 @@ are of one CTA.
 
     rows of %c divided:  %a : 256x64, %b : 64x128        each CTA has %a : 128x64, and all of %b
 
-tcgen05 multiplies the 256 rows of both with one instruction, for which each CTA has half of the
-columns of %b in shared memory (PTX ISA, tcgen05.mma): 8 KB instead of 16, also of what a
+tcgen05 multiplies the rows of both, 256 or 128, with one instruction, for which each CTA has half
+of the columns of %b in shared memory (PTX ISA, tcgen05.mma): 8 KB instead of 16, also of what a
 multiprocessor loads.  All products of a kernel are of two CTAs, or none (`.cta_group`).
 """
 
@@ -16,18 +16,31 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
+from tileas_xdsl.analysis.layouts.tile_groups import placed_tile
+from tileas_xdsl.analysis.memory.accumulators import (
+    CONSTANTS,
+    in_tensor_memory,
+    is_of_two_blocks,
+    is_tensor_product,
+)
+from tileas_xdsl.analysis.memory.tensor_registers import halves_of_layout
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
+from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LinearEncoding, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import PAIR
+from tileas_xdsl.target.tensor_memory import accumulator
 from tileas_xdsl.threads.dot import cta_pair_checks
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
+from tileas_xdsl.transforms.assign_layouts.writing.rematerialization import (
+    rematerialize_free_tiles,
+)
+from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import retype
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
@@ -111,3 +124,22 @@ def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
         assert op.atom is not None
         op.atom = AtomAttr.of(op.atom.data.keyword)
         op.attributes[NOT_PAIRED] = StringAttr(f"a product {problem}")
+    _lay_out_sums_of_one(kernel)
+
+
+def _lay_out_sums_of_one(kernel: func.FuncOp) -> None:
+    """Give sums of pairs with 64 rows in each CTA the layout that products of one CTA leave."""
+    values = (
+        value
+        for op in operations_in(kernel)
+        if not isinstance(op, CONSTANTS)
+        for value in (*op.results, *(arg for region in op.regions for arg in region.block.args))
+    )
+    for value in values:
+        tile = placed_tile(value.type)
+        if tile is None or not isinstance(tile.encoding, LinearEncoding):
+            continue
+        layout: Layout = tile.encoding.data
+        if in_tensor_memory(value.type) and (halves_of_layout(layout, tile.get_shape()) or 1) > 1:
+            retype(value, LinearEncoding(accumulator(*tile.get_shape())))
+    rematerialize_free_tiles(kernel)

@@ -294,6 +294,12 @@ def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TmemTile) -> T
     whole = len(offsets) == 2 and offsets[0] == 0 and sizes[0] == source.shape[0]
     if not whole or any(stride != 1 for stride in op.static_strides.get_values()):
         raise op_error(op, "takes whole columns of sums in tensor memory, one after the other")
+    if source.halves > 1 and sizes[1] != source.shape[1]:
+        raise op_error(
+            op,
+            "takes columns of sums of a pair of CTAs with 64 rows in each, half of which are in "
+            "other lanes; it takes all of them, or sums of 128 rows in each",
+        )
     first: SSAValue | int = offsets[1]
     if offsets[1] == DYNAMIC_INDEX:
         first = cast_index(e, e.scalar(op.offsets[0]), i32)

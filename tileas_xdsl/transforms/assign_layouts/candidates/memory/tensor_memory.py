@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.analysis.memory.accumulators import (
+    accumulator_layout,
+    column_halves,
+    is_of_two_blocks,
+)
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer, moves_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.tensor_memory import accumulator
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     NOTHING,
     Candidate,
@@ -33,7 +37,7 @@ def tensor_candidates(group: TileGroup) -> Sequence[Candidate]:
     if len(group.shape) != 2:
         return []
     try:
-        layout = accumulator(*group.shape)
+        layout = accumulator_layout(group.shape, is_of_pair=_is_of_pair(group))
     except TargetError:
         return []
     written = [
@@ -63,9 +67,20 @@ def tensor_loads(
 ) -> Sequence[tuple[TmemTransfer, RegisterLayout]]:
     """How a group in registers can be loaded from tensor memory by so many warpgroups."""
     loads = (v.owner for v in group.values if loads_tensor_memory(a, v.owner))
-    if next(loads, None) is None or len(group.shape) != 2:
+    load = next(loads, None)
+    if not isinstance(load, ConvertLayoutOp) or len(group.shape) != 2:
         return ()
-    return tuple(moves_of(*group.shape, groups))
+    source = a.groups.of(a.groups.whole_of(load.source))
+    assert source is not None
+    halves = column_halves(source.shape, is_of_pair=_is_of_pair(source))
+    return tuple(moves_of(*group.shape, groups, halves))
+
+
+def _is_of_pair(group: TileGroup) -> bool:
+    """Whether two CTAs multiply into a tile together."""
+    return any(
+        is_of_two_blocks(v.owner) for v in group.values if isinstance(v.owner, MatrixProduct)
+    )
 
 
 def loads_tensor_memory(a: Assignment, op: object) -> bool:
