@@ -150,18 +150,22 @@ def test_what_stays_says_why() -> None:
     assert found.why.startswith("tile blocks may wait for one another")
 
 
+WIDE = product_problem("matmul", "f16", "f16", (128, 128, 128), (128, 128, 64))
+
+
 @pytest.mark.parametrize(
-    ("sizes", "stays"),
+    ("problem", "stays"),
     [
-        (Attention(1, 1, 128, 192, 128, tm=128, tn=128), None),
-        (Attention(1, 1, 128, 128, 64, tm=128, tn=128), "powers take as long as products"),
-        (Attention(1, 1, 128, 128, 128), "1 CTAs, not 2, would share a multiprocessor"),
+        (WIDE, None),
+        (Attention(1, 1, 128, 192, 128, tm=128, tn=128).problem(), None),
+        (Attention(1, 1, 128, 128, 64, tm=128, tn=128).problem(), "powers take as long as"),
+        (Attention(1, 1, 128, 128, 128).problem(), "1 CTAs, not 2, would share"),
     ],
     ids=str,
 )
-def test_attention_whose_warpgroups_share_powers_stays(sizes: Attention, stays: str | None) -> None:
-    """Launches are asked about the others, as about products, which know how long they are."""
-    kernel = sizes.problem().compiled("sm_90a")
+def test_attention_whose_warpgroups_share_powers_stays(problem: Problem, stays: str | None) -> None:
+    """Launches are asked about the others; a product has one CTA then instead of two, and gains."""
+    kernel = problem.compiled("sm_90a")
     found = reasons_in([kernel.module_after("tileas-make-persistent")])
     (why,) = (one.why for one in found if one.what == "persistent CTAs")
     assert (kernel.abi.short_loop is None) == (stays is not None)

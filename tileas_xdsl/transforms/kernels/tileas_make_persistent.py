@@ -55,7 +55,10 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
-from tileas_xdsl.transforms.materialize_schedule.default_schedule import waits_for_powers
+from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
+    has_chained_products,
+    waits_for_powers,
+)
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
@@ -157,7 +160,8 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     if why is not None:
         return why
     made = _persistent(kernel)
-    if (why := _what_lacks(load_loop(made), target, 1 if is_forced else together)) is not None:
+    least = together if not is_forced and has_chained_products(found.loop) else 1
+    if (why := _what_lacks(load_loop(made), target, least)) is not None:
         return why
     if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
         ctas = spec_of(kernel).tile_block_ctas
@@ -179,16 +183,17 @@ def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | s
     return _what_lacks(load_loop(made), target) or made
 
 
-def _what_lacks(found: LoadLoop | str | None, target: Target, together: int = 1) -> str | None:
+def _what_lacks(found: LoadLoop | str | None, target: Target, least: int = 1) -> str | None:
     """Return why no producer loads ahead in a loop over tile blocks; None if one does.
 
-    As many CTAs as before are to run `together` on a multiprocessor: what is staged for a store has
-    memory of its own, where without the loop it lies in the stages.
+    At `least` so many CTAs are to share a multiprocessor, where one multiplies while another one
+    computes what its next product reads.  What is staged for a store has memory of its own in the
+    loop, and lies in the stages without it: products of 128x128 tiles have one CTA then, and gain.
     """
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
     if isinstance(needed, Resources):
-        fewer = f"{needed.blocks} CTAs, not {together}, would share a multiprocessor"
-        return fewer if needed.blocks < together else None
+        fewer = f"{needed.blocks} CTAs, not {least}, would share a multiprocessor"
+        return fewer if needed.blocks < least else None
     return needed or "no producer loads ahead in a loop over tile blocks"
 
 

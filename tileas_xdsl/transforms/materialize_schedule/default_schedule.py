@@ -97,6 +97,12 @@ def waits_for_powers(loop: scf.ForOp, resources: Resources, target: Target) -> b
     return replicas > 1 and busy[Unit.MUFU] >= busy[Unit.TENSOR_CORE]
 
 
+def has_chained_products(loop: scf.ForOp) -> bool:
+    """Whether a product reads what is computed of another one in the same iteration."""
+    operations = [op for op in loop.body.block.ops if _is_of_tiles(op)]
+    return any(isinstance(op, DotOp) for op in _late(loop, operations))
+
+
 def _replicas(resources: Resources) -> int:
     """The warpgroups that multiply."""
     return resources.warps // 4 if resources.warps % 4 == 0 else 1
