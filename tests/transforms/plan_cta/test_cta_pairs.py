@@ -47,6 +47,8 @@ PAIRS: Mapping[str, tuple[Problem, int]] = {
         _product("matmul_bt", "e4m3", (136, 96, 160), (128, 32, 64)),
         4,
     ),
+    # Each CTA has 256 rows, which both multiply in two parts.
+    "f16, 512 rows": (_product("matmul", "f16", (520, 136, 104), (512, 64, 32)), 4),
     # Three stages of A and half of B, where two of A and all of B would fit.
     "bf16, persistent": (
         _of_two(persistent_problem("bf16", (520, 264, 136), (256, 256, 128), 2)),
@@ -73,10 +75,9 @@ def test_two_ctas_multiply_together(name: str) -> None:
 
 
 ALONE: Mapping[str, tuple[Problem, str]] = {
-    # Each CTA has 256 rows, which it multiplies in two parts.
-    "512 rows": (
-        _product("matmul", "f16", (512, 64, 32), (512, 64, 16)),
-        "two CTAs multiply 128 or 256 rows together, not 512x64x16 of f16",
+    "64 rows": (
+        _product("matmul", "f16", (64, 264, 32), (64, 256, 16)),
+        "its CTAs divide its columns, or neither rows nor columns",
     ),
     "computed operands": (
         _product("matmul_tf32", "f32", (256, 128, 32), (256, 128, 16)),

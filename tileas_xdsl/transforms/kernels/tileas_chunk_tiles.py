@@ -49,6 +49,7 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
+from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_parts
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
 
 MAX_ITERATIONS = 3
@@ -110,6 +111,7 @@ class TileasChunkTiles(ModulePass):
                 _cut(kernel, target)
                 if use_unit(kernel, target):
                     TileasNormalizeDotOperands().apply(ctx, op)
+            mark_parts(kernel, target)
             load_again(kernel, target)
             _place_rows(kernel, target, self.rows)
 

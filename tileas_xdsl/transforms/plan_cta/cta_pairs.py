@@ -10,10 +10,10 @@ multiprocessor loads.  All products of a kernel are of two CTAs, or none (`.cta_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import placed_tile
@@ -49,6 +49,10 @@ NOT_PAIRED = "nv_tileas.not_paired"
 """Attribute of a product that one CTA makes, though two compute its tile block: why."""
 
 
+PAIRED_IN_PARTS = "nv_tileas.paired_in_parts"
+"""Attribute of a product that two CTAs make when `tileas-chunk-tiles` has cut its rows."""
+
+
 def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) -> str | None:
     """Return why the CTAs that divide some tiles do not multiply together; None if they do."""
     if not target.matrix_unit.pair_rows:
@@ -74,7 +78,9 @@ def _problem(op: DotOp, tiles: Tiles, target: Target) -> str | None:
         return "no instruction of two CTAs multiplies its tiles"
     if tiles.get(op.a) != 0 or op.b in tiles:
         return "its CTAs divide its columns, or neither rows nor columns"
-    if not unit.takes_of_pair((atom.a, atom.b, atom.d), m, n, k):
+    # Of more rows two CTAs multiply a part at a time, in a loop.
+    rows_at_once = min(m, max(unit.pair_rows)) if m % max(unit.pair_rows) == 0 else m
+    if not unit.takes_of_pair((atom.a, atom.b, atom.d), rows_at_once, n, k):
         rows = " or ".join(map(str, unit.pair_rows))
         return f"two CTAs multiply {rows} rows together, not {m}x{n}x{k} of {atom.a}"
     if loaded_operand(op.a) is None or loaded_operand(op.b) is None:
@@ -99,10 +105,39 @@ def loaded_operand(operand: SSAValue) -> TiledLoadOp | None:
 def mark_products(kernel: func.FuncOp, problem: str | None, target: Target) -> None:
     """Let the products of a target that has pairs be of two CTAs, or say why they are not."""
     for op in products_of(kernel) if target.matrix_unit.pair_rows else ():
-        if problem is None and is_tensor_product(op) and op.atom is not None:
-            op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
-        elif problem is not None:
+        if problem is not None:
             op.attributes[NOT_PAIRED] = StringAttr(problem)
+        elif is_tensor_product(op) and op.atom is not None:
+            op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
+        else:
+            op.attributes[PAIRED_IN_PARTS] = UnitAttr()
+
+
+def mark_parts(kernel: func.FuncOp, target: Target) -> None:
+    """Let products whose rows have been cut be of two CTAs, or say why they are not.
+
+    512 rows of two CTAs, 256 of one:  a loop over two products of 128 rows in each
+    """
+    waiting = [op for op in products_of(kernel) if op.attributes.pop(PAIRED_IN_PARTS, None)]
+    if not waiting:
+        return
+    of_tensor_memory = [op for op in products_of(kernel) if is_tensor_product(op)]
+    pairs = [*waiting, *filter(is_of_two_blocks, of_tensor_memory)]
+    rows = {PAIR * tile_shape(op.a)[-2] for op in waiting}
+    if {*pairs} == {*of_tensor_memory} and rows <= {*target.matrix_unit.pair_rows}:
+        for op in waiting:
+            assert op.atom is not None
+            op.atom = AtomAttr.of(op.atom.data.keyword, cta_group=PAIR)
+    else:
+        _let_multiply_alone(pairs, "not all products have parts that two CTAs multiply together")
+
+
+def _let_multiply_alone(pairs: Sequence[AsyncDotOp | DotOp], why: str) -> None:
+    """Let products be of one CTA, and say why."""
+    for op in pairs:
+        assert op.atom is not None
+        op.atom = AtomAttr.of(op.atom.data.keyword)
+        op.attributes[NOT_PAIRED] = StringAttr(why)
 
 
 def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
@@ -120,10 +155,7 @@ def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
     problem = next(filter(None, problems), None)
     if problem is None:
         return
-    for op in pairs:
-        assert op.atom is not None
-        op.atom = AtomAttr.of(op.atom.data.keyword)
-        op.attributes[NOT_PAIRED] = StringAttr(f"a product {problem}")
+    _let_multiply_alone(pairs, f"a product {problem}")
     _lay_out_sums_of_one(kernel)
 
 
