@@ -77,7 +77,8 @@ class MatrixUnit:
 
     def takes_of_pair(self, elements: Sequence[str], m: int, n: int, k: int) -> bool:
         """Whether two CTAs multiply tiles together of which each has half of the `m` rows."""
-        if m not in self.pair_rows or n % PAIR_COLUMN_STEP:
+        step = PAIR * I8_COLUMN_STEP if elements[0] == "i8" else PAIR_COLUMN_STEP
+        if m not in self.pair_rows or n % step:
             return False
         return self.takes(elements, m // PAIR, n, k, 0)
 
