@@ -94,7 +94,7 @@ def is_side_effect_free(op: Operation) -> bool:
 
 @cache
 def _is_free(kind: type[Operation]) -> bool | None:
-    return True if kind.name.startswith("arith.") or _NUMBERS[kind] else _DECLARED_FREE[kind]
+    return True if kind.name.startswith("arith.") or _NUMBERS[kind] else DECLARED_FREE[kind]
 
 
 class _DeclaredFree(dict[type[Operation], bool | None]):
@@ -107,7 +107,7 @@ class _DeclaredFree(dict[type[Operation], bool | None]):
         return found
 
 
-_DECLARED_FREE = _DeclaredFree()
+DECLARED_FREE = _DeclaredFree()
 
 
 def has_trait(op: Operation, trait: type[OpTrait]) -> bool:

@@ -6,10 +6,12 @@
       use(%b)                            }
     }
 
-It merges what xDSL's `cse` merges, and operations that compute numbers without that xDSL says so
-(`arith.extsi`, `arith.remui`, `memref.dim`).  It finds them in a sixth of the calls: operations are
-looked up by their class and operands, and only those that agree are compared by attributes, types
-and bodies.
+It merges what xDSL's `cse` merges, and finds it in a sixth of the calls: operations are looked up
+by their class and operands, and only those that agree are compared by attributes, types and bodies.
+
+Sign extensions and unsigned remainders, which xDSL does not declare free of effects, stay where
+they are used: merged, 64-bit offsets lived from the loads of a kernel to its stores, and layer_norm
+of 32,768 columns spilled 40 bytes.
 """
 
 from __future__ import annotations
@@ -26,13 +28,14 @@ from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
     MemoryEffectKind,
+    is_side_effect_free,
     only_has_effect,
 )
 from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.diagnostics.walking import next_of, operands_of
-from tileas_xdsl.dialects.ir_queries import has_trait, is_side_effect_free
+from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
 
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
@@ -80,12 +83,14 @@ class _Merging:
     def _operation(self, op: Operation, known: Known) -> None:
         if next_of(op) is None and has_trait(op, IsTerminator):
             return
-        is_free = is_side_effect_free(op)
-        if _is_dead(op, is_free):
+        if is_trivially_dead(op):
             self._unused.append(op)
             return
         if any(region.first_block is not region.last_block for region in op.regions):
             return
+        is_free = DECLARED_FREE[type(op)]
+        if is_free is None:
+            is_free = is_side_effect_free(op)
         if not is_free and not only_has_effect(op, MemoryEffectKind.READ):
             return
         key = _key(op)
@@ -97,12 +102,6 @@ class _Merging:
         for old, new in zip(op.results, found.results, strict=True):
             old.replace_all_uses_with(new)
         self._unused.append(op)
-
-
-def _is_dead(op: Operation, is_free: bool) -> bool:
-    """Whether nothing reads what an operation computes, and it does nothing else."""
-    is_read = any(result.first_use is not None for result in op.results)
-    return not is_read and (is_free or is_trivially_dead(op))
 
 
 def _key(op: Operation) -> Hashable:

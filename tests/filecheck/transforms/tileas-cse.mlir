@@ -2,7 +2,6 @@
 
 // RUN: tileas-opt %s -p tileas-cse | filecheck %s
 // RUN: tileas-opt %s -p cse | filecheck %s
-// RUN: tileas-opt %s -p tileas-cse | filecheck %s --check-prefix NUMBERS
 
 // 1. Equal operations on equal operands; others differ in class, operands, properties or type.
 
@@ -82,24 +81,3 @@ func.func @reads(%m: memref<4xf32>, %i: index, %v: f32) -> (f32, f32, f32) {
 // CHECK-NEXT:    memref.store %v, %m[%i] : memref<4xf32>
 // CHECK-NEXT:    %c = memref.load %m[%i] : memref<4xf32>
 // CHECK-NEXT:    func.return %a, %a, %c : f32, f32, f32
-
-// 5. Numbers of which xDSL does not say that computing them has no effect, which its pass leaves.
-
-func.func @numbers(%x: i32, %y: i32, %m: memref<?xf32>, %i: index) -> (i64, i64, i32, index, index) {
-  %unused = arith.remui %y, %x : i32
-  %a = arith.extsi %x : i32 to i64
-  %b = arith.extsi %x : i32 to i64
-  %c = arith.remui %x, %y : i32
-  %d = arith.remui %x, %y : i32
-  %e = arith.addi %c, %d : i32
-  %f = memref.dim %m, %i : memref<?xf32>
-  %g = memref.dim %m, %i : memref<?xf32>
-  func.return %a, %b, %e, %f, %g : i64, i64, i32, index, index
-}
-
-// NUMBERS-LABEL: func.func @numbers
-// NUMBERS-NEXT:    %a = arith.extsi %x : i32 to i64
-// NUMBERS-NEXT:    %c = arith.remui %x, %y : i32
-// NUMBERS-NEXT:    %e = arith.addi %c, %c : i32
-// NUMBERS-NEXT:    %f = memref.dim %m, %i : memref<?xf32>
-// NUMBERS-NEXT:    func.return %a, %a, %e, %f, %f : i64, i64, i32, index, index
