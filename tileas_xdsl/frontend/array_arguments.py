@@ -6,6 +6,7 @@ and CUDA's array interfaces, DLPack.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -64,8 +65,15 @@ def _of_interface(value: Any, found: Mapping[str, Any]) -> ArrayFacts:
 _KINDS: Mapping[str, str] = {"b": "bool", "i": "int", "u": "uint", "f": "float", "V": "bfloat"}
 
 
+_SWAPPED = "<" if sys.byteorder == "big" else ">"
+"""How the type of an array begins whose bytes are in the order of other machines."""
+
+
 def _element(value: Any, typestr: str) -> str:
     """The element type: the array knows more of it than a protocol, which has bytes for bf16."""
+    if typestr[0] == _SWAPPED:
+        text = f"elements of '{typestr}' have their bytes in the order of another machine"
+        raise ArrayReadError(f"{text}; copy them: x.astype(x.dtype.newbyteorder('='))")
     named = getattr(getattr(value, "dtype", None), "name", None)
     if isinstance(named, str):
         return named

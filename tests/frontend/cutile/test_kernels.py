@@ -151,6 +151,10 @@ def test_numbers_are_scalars_if_the_kernel_does_not_want_constants() -> None:
             (np.zeros(4, [("x", np.int8), ("y", np.int32)])["y"],) * 3,
             "are no whole elements",
         ),
+        (
+            (np.zeros(4, np.dtype(np.float32).newbyteorder("S")),) * 3,
+            "have their bytes in the order of another machine",
+        ),
     ],
 )
 def test_arguments_that_no_kernel_takes(arguments: tuple[Any, ...], message: str) -> None:
