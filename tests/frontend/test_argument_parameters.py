@@ -153,6 +153,15 @@ def test_annotated_extents_and_strides_are_constants() -> None:
     assert found.shape == (BY_16, ONE, BY_16)
 
 
+def test_short_rows_and_strides_are_constants() -> None:
+    pairs = of(plain, Elsewhere((32, 64, 2)))
+    assert pairs.shape == (BY_16, BY_16, Extent(2))
+    assert pairs.strides == (BY_16_BYTES, Extent(2), ONE)
+    rows = of(plain, Elsewhere((2, 4)))
+    assert rows.shape == (ANY, BY_16_BYTES), "16 bytes are a vector"
+    assert of(plain, Elsewhere((2,))).shape == (ANY,), "an array of few elements has no rows"
+
+
 def test_annotated_strides_are_all_that_is_known_of_contiguity() -> None:
     annotated = known(static_stride_dims=(0,))
     packed, apart = (of(annotated, Elsewhere((4, 4), (80, 4 * n))) for n in (1, 2))
@@ -197,6 +206,8 @@ def test_lists_have_what_their_arrays_have_in_common() -> None:
     assert isinstance(found, ListParameter)
     assert found.item.shape == (ANY, BY_16_BYTES)
     assert found.item.strides == (BY_16_BYTES, ONE)
+    found = of(plain, [Elsewhere((16, 2)), Elsewhere((16, 3))])
+    assert found.item.shape == (BY_16, ANY), "short rows of several lengths"
 
 
 @pytest.mark.parametrize(
@@ -243,6 +254,6 @@ def test_arrays_of_dlpack_alone() -> None:
 
     array = np.zeros((16, 40), np.uint8)[:, ::2]
     assert of(plain, Exported(array)) == of(plain, array)
-    assert of(plain, array) == ArrayParameter("x", "uint8", (BY_16, ANY), (ANY, ANY), 16), (
+    assert of(plain, array) == ArrayParameter("x", "uint8", (BY_16, ANY), (ANY, Extent(2)), 16), (
         "40 bytes are no multiple of 16"
     )

@@ -6,6 +6,9 @@ multiples of 16, strides of 16 bytes; of any array: element type, rank, whether 
 multiple of 16 bytes and whether its elements are distinct.  Annotations (`ct.ArrayAnnotation` and
 others) add extents and strides as constants, and the width of indices.
 
+Beyond those rules, strides shorter than 16 bytes and the extents of such rows are constants: pairs,
+colours and coordinates are few kinds, and vectors and quotients need to know them.
+
 A kernel that is compiled ahead, for examples of its arguments, has the smaller powers of two that
 divide extents, strides and addresses too, and no extents of 1.
 """
@@ -292,7 +295,7 @@ def _both(extents: Sequence[Extent]) -> Extent:
 
 
 def _divisor(extents: Sequence[Extent]) -> int:
-    return min(extent.divisor for extent in extents if extent.constant is None)
+    return min((extent.divisor for extent in extents if extent.constant is None), default=1)
 
 
 def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) -> ArrayParameter:
@@ -303,7 +306,9 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     is_seen = rank <= _MAX_RANK
     fixed = set(_static_axes(argument, annotation, "shape", rank))
     fixed_steps = set(_static_axes(argument, annotation, "stride", rank))
-    strides = tuple(_known(argument, facts.strides, fixed_steps, [step * is_seen] * rank, True))
+    short = max(step - 1, 1) if argument.is_dispatched else 1
+    steps = [step * is_seen] * rank
+    strides = tuple(_known(argument, facts.strides, fixed_steps, steps, [short] * rank))
     # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
     divisors = [
         step if stride.constant == 1 and extent % _DIVISOR else _DIVISOR
@@ -313,12 +318,20 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     return ArrayParameter(
         argument.name,
         _element(argument, facts.element),
-        tuple(_known(argument, facts.shape, fixed, most, argument.is_dispatched)),
+        tuple(_known(argument, facts.shape, fixed, most, _told(argument, strides, short))),
         strides,
         max(argument.divisor(facts.address, _DIVISOR), _natural(facts)),
         bits,
         not _is_disjoint(facts),
     )
+
+
+def _told(argument: _Argument, strides: Sequence[Extent], short: int) -> Sequence[int]:
+    """Up to which number each extent is a constant: those of rows with a short stride are, too."""
+    if not argument.is_dispatched:
+        return [0] * len(strides)
+    has_short_rows = any(1 < (stride.constant or 0) <= short for stride in strides)
+    return [short if has_short_rows and stride.constant == 1 else 1 for stride in strides]
 
 
 def _natural(facts: ArrayFacts) -> int:
@@ -331,15 +344,15 @@ def _known(
     numbers: Sequence[int],
     fixed: set[int],
     divisors: Sequence[int],
-    tells_one: bool,
+    told: Sequence[int],
 ) -> Iterator[Extent]:
     """What becomes part of the type: `fixed` dimensions alone are constants where there are any,
-    else ones with `tells_one`.
+    else numbers from 1 up to those `told`.
 
     Each is a multiple of its divisor or of 1; where that is 0, nothing else is looked at.
     """
-    for axis, (number, most) in enumerate(zip(numbers, divisors, strict=True)):
-        if axis in fixed or (tells_one and not fixed and most and number == 1):
+    for axis, (number, most, told_to) in enumerate(zip(numbers, divisors, told, strict=True)):
+        if axis in fixed or (not fixed and most and 1 <= number <= told_to):
             yield Extent(number)
         else:
             yield Extent(None, argument.divisor(number, most) if most else 1)
