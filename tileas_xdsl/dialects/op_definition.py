@@ -1,7 +1,8 @@
-"""`irdl_op_definition` with formats that are read on first use, and options from the fields.
+"""`irdl_op_definition` that reads fields and formats on first use, and takes options from fields.
 
-Most operations of a dialect are neither parsed nor printed in a process that compiles one kernel,
-and to read the formats of all takes as long as to compile it.  `assembly_program` reads one.
+Most operations of a dialect are never made in a process that compiles one kernel, and to read the
+fields of all takes as long as to compile it; so do the formats.  Whoever makes an operation asks
+for its definition first (`get_irdl_definition`); `assembly_program` reads the format.
 
     a = operand_def()                     two operands that may be absent: the operation stores
     mask = opt_operand_def()              operandSegmentSizes (AttrSizedOperandSegments)
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cached_property
+from threading import RLock
 from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase
@@ -46,32 +48,57 @@ OpT = TypeVar("OpT", bound=IRDLOperation)
 class AssemblyFormat:
     """The text of a format, and the program that it is on first use."""
 
-    def __init__(self, text: str, definition: OpDef) -> None:
+    def __init__(self, text: str, operation: type[IRDLOperation]) -> None:
         self._text = text
-        self._definition = definition
+        self._operation = operation
 
     @cached_property
     def program(self) -> FormatProgram:
         """Parse the format; raises `PyRDLOpDefinitionError`."""
         try:
-            return FormatProgram.from_str(self._text, self._definition)
+            return FormatProgram.from_str(self._text, self._operation.get_irdl_definition())
         except ParseError as error:
-            name = self._definition.name
+            name = self._operation.name
             raise PyRDLOpDefinitionError(f"The assembly format of {name}: ", error.args) from error
 
 
 def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
-    """Define an operation, as xDSL's decorator does; its options follow from its fields."""
+    """Define an operation, as xDSL's decorator does, when its definition is first asked for."""
+
+    @classmethod
+    def get_irdl_definition(_: type[IRDLOperation]) -> OpDef:
+        with _lock:
+            if vars(cls)[_GET_DEFINITION] is get_irdl_definition:
+                _define(cls)
+        return cls.get_irdl_definition()
+
+    setattr(cls, _GET_DEFINITION, get_irdl_definition)
+    if cls.assembly_format is not None:
+        _set_syntax(cls, AssemblyFormat(cls.assembly_format, cls))
+    if sum("traits" in vars(base) for base in cls.__mro__ if base not in _BASES) > 1:
+        cls.get_irdl_definition()  # Its traits are those of all bases, and classes are asked too.
+    return cls
+
+
+_GET_DEFINITION = "get_irdl_definition"
+_BASES = frozenset(IRDLOperation.__mro__)
+_lock = RLock()
+"""Threads may compile at once; fields are read once, for accessors take their places."""
+
+
+def _define(cls: type[IRDLOperation]) -> None:
+    """Read the fields of a class, and put accessors into their places."""
+    text, cls.assembly_format = cls.assembly_format, None  # It is another one's to read.
     definition = OpDef.from_pyrdl(cls)
-    _add_options(definition)
-    text, definition.assembly_format = definition.assembly_format, None
+    cls.assembly_format = text
+    _add_options(definition, text)
     verify = _with_checks(definition, getattr(cls, "verify_", None))
-    for name, accessor in get_accessors_from_op_def(definition, verify).items():
+    members = get_accessors_from_op_def(definition, verify)
+    asked = members.pop(_GET_DEFINITION)
+    for name, accessor in members.items():
         setattr(cls, name, faster_accessor(accessor))
     definition.assembly_format = text
-    if text is not None:
-        _set_syntax(cls, AssemblyFormat(text, definition))
-    return cls
+    setattr(cls, _GET_DEFINITION, asked)  # The last one: other threads wait until it is there.
 
 
 def _with_checks(definition: OpDef, verify: Any) -> Any:
@@ -114,8 +141,7 @@ def member_op(
     return irdl_op_definition(family_member(base, class_name, name, summary, **constants))
 
 
-def _add_options(definition: OpDef) -> None:
-    text = definition.assembly_format
+def _add_options(definition: OpDef, text: str | None) -> None:
     if text is not None and definition.properties.keys() - {SEGMENTS, *_VARIABLE.findall(text)}:
         definition.options.append(ParsePropInAttrDict())
     variadic = [name for name, each in definition.operands if isinstance(each, VarOperandDef)]
@@ -136,10 +162,13 @@ def _set_syntax(cls: Any, syntax: AssemblyFormat) -> None:
 
     cls.parse = classmethod(parse_with_format)
     cls.print = print_with_format
-    cls.assembly_syntax = syntax
+    _formats[cls] = syntax
+
+
+_formats: dict[type[Operation], AssemblyFormat] = {}
 
 
 def assembly_program(operation: type[Operation]) -> FormatProgram | None:
     """Return the parsed format of an operation; None where it has none."""
-    syntax: AssemblyFormat | None = vars(operation).get("assembly_syntax")
+    syntax = _formats.get(operation)
     return None if syntax is None else syntax.program
