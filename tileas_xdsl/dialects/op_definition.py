@@ -14,6 +14,7 @@ for its definition first (`get_irdl_definition`); `assembly_program` reads the f
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -64,12 +65,17 @@ class AssemblyFormat:
 
 def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
     """Define an operation, as xDSL's decorator does, when its definition is first asked for."""
+    return defined_on_use(cls)
+
+
+def defined_on_use(cls: type[OpT], then: Callable[[type[OpT]], None] | None = None) -> type[OpT]:
+    """Define an operation when its definition is first asked for, and `then` do something more."""
 
     @classmethod
     def get_irdl_definition(_: type[IRDLOperation]) -> OpDef:
         with _lock:
             if vars(cls)[_GET_DEFINITION] is get_irdl_definition:
-                _define(cls)
+                _define(cls, then)
         return cls.get_irdl_definition()
 
     setattr(cls, _GET_DEFINITION, get_irdl_definition)
@@ -86,7 +92,7 @@ _lock = RLock()
 """Threads may compile at once; fields are read once, for accessors take their places."""
 
 
-def _define(cls: type[IRDLOperation]) -> None:
+def _define(cls: type[OpT], then: Callable[[type[OpT]], None] | None) -> None:
     """Read the fields of a class, and put accessors into their places."""
     text, cls.assembly_format = cls.assembly_format, None  # It is another one's to read.
     definition = OpDef.from_pyrdl(cls)
@@ -98,6 +104,8 @@ def _define(cls: type[IRDLOperation]) -> None:
     for name, accessor in members.items():
         setattr(cls, name, faster_accessor(accessor))
     definition.assembly_format = text
+    if then is not None:
+        then(cls)
     setattr(cls, _GET_DEFINITION, asked)  # The last one: other threads wait until it is there.
 
 

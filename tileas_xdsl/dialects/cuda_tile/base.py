@@ -26,7 +26,7 @@ from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
-from tileas_xdsl.dialects.op_definition import family_member, irdl_op_definition
+from tileas_xdsl.dialects.op_definition import defined_on_use, family_member
 
 SEGMENTS = AttrSizedOperandSegments(as_property=True)
 """The operation stores the number of operands of each name (operand segments)."""
@@ -53,8 +53,12 @@ OpT = TypeVar("OpT", bound=CudaTileOp)
 
 def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
     """Define an operation of the dialect whose parser and verifier speak as MLIR do."""
-    defined: Any = irdl_op_definition(cls)
+    defined = defined_on_use(cls, _verify_like_mlir)
     _name_in_parse_errors(defined)
+    return defined
+
+
+def _verify_like_mlir(defined: Any) -> None:
     verify: Callable[[Any], None] = defined.verify_
 
     def verify_like_mlir(op: CudaTileOp) -> None:
@@ -66,7 +70,6 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
         op.check()
 
     defined.verify_ = verify_like_mlir
-    return defined
 
 
 def tile_function(family: type[OpT], class_name: str, mnemonic: str, summary: str) -> type[OpT]:

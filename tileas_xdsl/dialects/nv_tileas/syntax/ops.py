@@ -23,7 +23,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TmaDescType
-from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.op_definition import defined_on_use
 from tileas_xdsl.dialects.shared_parsing import parse_optional_tile, parse_payload_type
 
 _ASYNC_VALUE = "!async.value"
@@ -42,22 +42,26 @@ OpT = TypeVar("OpT", bound=TileasOp)
 
 def tileas_op(cls: type[OpT]) -> type[OpT]:
     """Define an operation of the dialect: sugar in its text, and `check_structure` first."""
-    defined: Any = irdl_op_definition(cls)
+    defined: Any = defined_on_use(cls, _verify_structure_first)
     parse: Callable[[Parser], Any] = defined.parse
-    verify: Callable[[Any], None] = defined.verify_
 
     def parse_with_sugar(_: type[Any], parser: Parser) -> Any:
         with reading_sugar(parser):
             return parse(parser)
+
+    defined.parse = classmethod(parse_with_sugar)
+    return defined
+
+
+def _verify_structure_first(defined: Any) -> None:
+    verify: Callable[[Any], None] = defined.verify_
 
     def verify_structure_first(op: TileasOp) -> None:
         _check_names(op)
         op.check_structure()
         verify(op)
 
-    defined.parse = classmethod(parse_with_sugar)
     defined.verify_ = verify_structure_first
-    return defined
 
 
 def _check_names(op: IRDLOperation) -> None:
