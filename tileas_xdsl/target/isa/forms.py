@@ -35,6 +35,8 @@ Words = Mapping[str, str]
 
 MAX_OPERANDS = 256
 
+_FIRST_PART = re.compile(r"[.{]")
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -55,19 +57,24 @@ class Slot:
         return len(self.words) == 1 and not self.optional
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InstructionForm:
     """One row: every opcode that its slots spell, its operands, and what it needs."""
 
     syntax: str
-    slots: tuple[Slot, ...]
+    choices: Mapping[str, Sequence[str]]
     operands: str
     requirement: Requirement = ANYWHERE
 
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """The parts of an opcode; a process asks few of the 1,700 rows for theirs."""
+        return tuple(_slots(self.syntax, self.choices))
+
     @property
     def mnemonic(self) -> str:
-        """The first part."""
-        return self.slots[0].words[0]
+        """The first part, which has no choice."""
+        return _FIRST_PART.split(self.syntax, 1)[0]
 
     @cached_property
     def lead(self) -> tuple[str, ...]:
@@ -152,7 +159,7 @@ def form(
     syntax: str, operands: str = "", needs: Requirement = ANYWHERE, **choices: Sequence[str]
 ) -> InstructionForm:
     """Return the row that `syntax` describes (see above)."""
-    return InstructionForm(syntax, tuple(_slots(syntax, choices)), operands, needs)
+    return InstructionForm(syntax, choices, operands, needs)
 
 
 def _slots(syntax: str, choices: Mapping[str, Sequence[str]]) -> Iterator[Slot]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.forms import InstructionForm
+from tileas_xdsl.target.isa.forms import InstructionForm, Table
 from tileas_xdsl.target.isa.kinds import MEMORY_KINDS
 from tileas_xdsl.target.isa.requirements import Requirement
 from tileas_xdsl.target.isa.tables.arithmetic import comparisons, conversions, floating, integer
@@ -86,8 +86,10 @@ _NAMES = (
     *("sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"),
 )
 
+_ROWS = Table((*integer.FORMS, *floating.FORMS))
+
 ARITHMETIC: Mapping[str, Forms] = MappingProxyType(
-    {name: _by_type(name, (*integer.FORMS, *floating.FORMS)) for name in _NAMES}
+    {name: _by_type(name, _ROWS.rows(name)) for name in _NAMES}
 )
 """By mnemonic and type."""
 
