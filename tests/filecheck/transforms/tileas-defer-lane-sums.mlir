@@ -144,3 +144,37 @@ func.func @tile_blocks(%n: index, %p: tensor<64x16xf32, #acc>, %s: tensor<64xf32
   }
   func.return %last : tensor<64xf32, #row>
 }
+
+// -----
+
+// A row that all threads of a CTA share: sums are exchanged between lanes and warps behind the loop,
+// whose type says who shares them.
+
+#dealt = #nv_tileas.blocked<"(1,(4,128)):(0,(1@value,1@thread))">
+#row = #nv_tileas.linear<"(1,128):(0,1@thread)">
+#column = #nv_tileas.linear<"(1,1,128):(0,0,1@thread)">
+
+// CHECK-LABEL: func.func @dealt
+// CHECK: %[[total:.*]] = scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: %[[whole:.*]] = nv_tileas.reduce %[[total]] {nv_tileas.of_lanes = tensor<1x512xf32, {{.*}}>
+// CHECK: %[[column:.*]] = nv_tileas.expand_dims %[[whole]]
+// CHECK: math.log2 %[[column]]
+func.func @dealt(%n: index, %p: tensor<1x512xf32, #dealt>, %s: tensor<1x1xf32, #column>) -> tensor<1x1xf32, #column> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : tensor<1x1xf32, #column>
+  %total = scf.for %i = %zero to %n step %one iter_args(%t = %none) -> (tensor<1x1xf32, #column>) {
+    %f = math.exp2 %s : tensor<1x1xf32, #column>
+    %r = nv_tileas.reduce %p {axis = 1 : i32} : tensor<1x512xf32, #dealt> -> tensor<1xf32, #row> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<1xf32, #row> -> tensor<1x1xf32, #column>
+    %next = math.fma %t, %f, %e : tensor<1x1xf32, #column>
+    scf.yield %next : tensor<1x1xf32, #column>
+  }
+  %log = math.log2 %total : tensor<1x1xf32, #column>
+  func.return %log : tensor<1x1xf32, #column>
+}

@@ -1,9 +1,21 @@
-"""Barriers of the threads of an agent or a warp."""
+"""Barriers of the threads of an agent or a warp.
+
+A loop must not write again what threads still read of the round before. Two exchanges in one loop
+need no barrier for that, since the barrier of each stands between the other one's rounds:
+
+    barrier (rounds)                               store %a
+    store %a;  barrier;  load %a             ->    barrier;  load %a
+    barrier (rounds)                               store %b
+    store %b;  barrier;  load %b                   barrier;  load %b
+"""
 
 from __future__ import annotations
 
+from xdsl.rewriter import Rewriter
+
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
-from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.builder import AgentBarrier, ThreadBuilder
+from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 
 
 class BarrierInTurnError(Exception):
@@ -15,12 +27,36 @@ def synchronize_agent(e: ThreadBuilder) -> None:
 
     Raises an `BarrierInTurnError` between the `take` and the `pass` of an `async.turn`.
     """
+    _synchronize(e, None)
+
+
+def separate_rounds(e: ThreadBuilder, buffer: ScratchAllocation) -> None:
+    """Insert a barrier behind which the operation may write a buffer that it read a round before.
+
+    `drop_round_barriers` takes it away where barriers of other operations do as well.
+    """
+    _synchronize(e, buffer)
+
+
+def _synchronize(e: ThreadBuilder, guarded: ScratchAllocation | None) -> None:
     if e.in_turn:
         raise BarrierInTurnError
-    if e.agent.number == 0:
-        e.insert(BarrierOp(0))
-    else:
-        e.insert(BarrierOp(e.agent.number, e.agent.threads))
+    number = e.agent.number
+    op = e.insert(BarrierOp(0) if number == 0 else BarrierOp(number, e.agent.threads))
+    e.agent_barriers.append(AgentBarrier(op, e.source, guarded))
+
+
+def drop_round_barriers(e: ThreadBuilder) -> None:
+    """Erase barriers between rounds where another operation of the same block has one of its own.
+
+    What an operation exchanges it has read when its code ends. From there to its code in the next
+    round threads pass all of the block that is behind it or in front of it.
+    """
+    kept = list(e.agent_barriers)
+    for barrier in e.agent_barriers:
+        if barrier.only_separates_rounds and any(barrier.is_implied_by(other) for other in kept):
+            kept.remove(barrier)
+            Rewriter.erase_op(barrier.op)
 
 
 def synchronize_warp(e: ThreadBuilder) -> None:

@@ -29,6 +29,7 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -51,6 +52,30 @@ Handlers: TypeAlias = Mapping[type[Operation], Handler]
 """The handlers of a family of operations."""
 
 T = TypeVar("T", bound=Operation)
+
+
+@dataclass(frozen=True, eq=False)
+class AgentBarrier:
+    """A barrier of all threads of an agent, and what it was inserted for."""
+
+    op: BarrierOp
+    owner: Operation | None
+    """The operation that was being lowered."""
+    guarded: ScratchAllocation | None
+    """What the owner may write behind it, because threads have read it the round before."""
+
+    @property
+    def only_separates_rounds(self) -> bool:
+        """Whether nothing else is behind it that may not be in front of it."""
+        return self.guarded is not None and not self.guarded.is_shared
+
+    def is_implied_by(self, other: AgentBarrier) -> bool:
+        """Whether threads meet at another operation's barrier between two rounds of the owner."""
+        owner = self.owner
+        if owner is None or other.owner is None or other.owner is owner:
+            return False
+        together = other.op.parent is self.op.parent and other.owner.parent is owner.parent
+        return together and other.op.properties == self.op.properties
 
 
 @dataclass
@@ -105,6 +130,8 @@ class ThreadBuilder:
         default_factory=dict[int, "list[ScratchAllocation]"]
     )
     """Scratch buffers in shared memory by agent."""
+    agent_barriers: list[AgentBarrier] = field(default_factory=list[AgentBarrier])
+    """Those of all agents, in order."""
     tensor: TensorMemory | None = None
     """The tensor memory of the kernel."""
     accumulator_stages: dict[AccumulatorRing, StageIndex] = field(

@@ -360,6 +360,8 @@ class ScratchAllocation:
     """The operation that uses it, None after its last read."""
     is_kept: bool
     """Whether no other operation may use it."""
+    is_shared: bool = False
+    """Whether another operation has used it, too."""
 
 
 Carried: TypeAlias = (

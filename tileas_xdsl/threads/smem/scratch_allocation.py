@@ -18,7 +18,11 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tileas_xdsl.layout.integers import align_up
-from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
+from tileas_xdsl.threads.codegen.barriers import (
+    separate_rounds,
+    synchronize_agent,
+    synchronize_warp,
+)
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
@@ -57,16 +61,17 @@ def allocate_scratch(
         ]
         if fits:
             buffer = min(fits, key=lambda buffer: buffer.bytes)
-            buffer.owner = owner
+            buffer.owner, buffer.is_shared = owner, True
             if e.plan.is_thrifty:
                 _split(buffer, size, buffers)
             synchronize_agent(e)
             return buffer.offset
     offset = e.plan.shared.allocate(op, "exchange", size, f"of {op.name}", alignment)
-    buffers.append(ScratchAllocation(offset, size, owner, is_kept=by_warp and again))
+    made = ScratchAllocation(offset, size, owner, is_kept=by_warp and again)
+    buffers.append(made)
     if again:
         # The previous iteration may still be reading the buffer.
-        synchronize_warp(e) if by_warp else synchronize_agent(e)
+        synchronize_warp(e) if by_warp else separate_rounds(e, made)
     return offset
 
 

@@ -8,15 +8,17 @@
     store %t                                           %c = reduce %t {add, of_lanes}  // shuffles
                                                        store (expand_dims %c)
 
-Four lanes share the rows of wgmma accumulators.  What a loop only scales and adds up is linear, so
-each lane may carry the sum of its own elements: as tiles nothing changes, for a tile of parts
-stands for their sum, and `of_lanes` reduces a dimension of extent 1.
+Four lanes share the rows of wgmma accumulators, all threads of a CTA a long row: what they exchange
+each round they wait for.  What a loop only scales and adds up is linear, so each thread may carry
+the sum of its own elements: as tiles nothing changes, for a tile of parts stands for their sum, and
+`of_lanes` reduces a dimension of extent 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -33,22 +35,33 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileas.attributes import DotOperandEncoding, LinearEncoding
+from tileas_xdsl.dialects.nv_tileas.attributes import (
+    BlockedEncoding,
+    DotOperandEncoding,
+    LinearEncoding,
+)
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
+from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import row_values
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators, has_whole_rows
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
+from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
+from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 
 
 @dataclass(frozen=True)
 class TileasDeferLaneSums(ModulePass):
-    """Exchange carried sums of rows between lanes once, behind the loop that adds them up.
+    """Exchange carried sums of rows between threads once, behind the loop that adds them up.
 
-    Sums of rows of wgmma accumulators, f32, that a loop only scales (by what all lanes of a row
-    have alike) and adds to what it carries from zero.  All of a sum that loops and branches pass on
-    is deferred together, or nothing.
+    Sums of rows in f32, of wgmma accumulators or of tiles of which each thread of the CTA has its
+    share, that a loop only scales (by what all threads of a row have alike) and adds to what it
+    carries from zero.  All of a sum that loops and branches pass on is deferred together, or
+    nothing.
     """
 
     name = "tileas-defer-lane-sums"
@@ -65,21 +78,40 @@ class TileasDeferLaneSums(ModulePass):
 
 
 def _is_row_sum(op: Operation | Block) -> bool:
-    """Whether an operation sums rows of accumulators of wgmma in f32."""
+    """Whether an operation sums rows in f32, of which threads have their shares."""
     if not isinstance(op, ReduceOp) or op.axis.value.data != 1 or len(op.sources) != 1:
         return False
     tile, body = as_tile(op.source.type), list(op.body.block.ops)
     if tile is None or tile.element_type != f32 or len(body) != 2:
         return False
     encoding, shape = tile.encoding, tuple(tile.get_shape())
-    if not isinstance(body[0], arith.AddfOp) or not isinstance(encoding, DotOperandEncoding):
+    if not isinstance(body[0], arith.AddfOp) or len(shape) != 2:
         return False
-    return len(shape) == 2 and any(
+    if isinstance(encoding, BlockedEncoding | LinearEncoding):
+        return _is_dealt(encoding.data, shape, kernel_warps(op) * WARP, op)
+    return isinstance(encoding, DotOperandEncoding) and any(
         fits_accumulators(*shape, groups)
         and accumulator_layout(*shape, groups).layout == encoding.data
         and has_whole_rows(accumulator_layout(*shape, groups))
         for groups in (1, 2, 4)
     )
+
+
+def _is_dealt(layout: Layout, shape: tuple[int, ...], threads: int, op: Operation) -> bool:
+    """Whether all threads of a CTA without agents have as many elements of each row, held once."""
+    if layout.size() != prod(shape) or layout.extents().get("thread") != threads:
+        return False
+    return (
+        _agent_of(op) is None
+        and SpreadLines.of(RegisterLayout(layout, shape, threads), 1) is not None
+    )
+
+
+def _agent_of(op: Operation) -> Operation | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, AgentSwitchOp):
+        parent = parent.parent_op()
+    return parent
 
 
 @dataclass
@@ -114,8 +146,8 @@ class _Parts:
         tiles of one column, or as lines; those lie as reductions leave them.
         """
         lines = {one.outputs[0].type for one in self.reductions}
-        tiles = [as_tile(value.type) for value in self.values]
-        if any(t is None or (len(t.get_shape()) != 2 and t not in lines) for t in tiles):
+        columns = {_column_of(one) for one in self.reductions}
+        if len(columns) > 1 or any(value.type not in lines | columns for value in self.values):
             return False
         owners = [value.owner for value in self.values]
         loops = {owner.parent_op() for owner in owners if isinstance(owner, Block)}
@@ -210,7 +242,7 @@ def _whole(value: SSAValue, like: ReduceOp) -> SSAValue:
         builder.insert(ExpandDimsOp(value, 1, _column_of(like))).results[0] if is_line else value
     )
     made = builder.insert(ReduceOp(column, 1, body, result_type=line))
-    made.attributes[OF_LANES] = UnitAttr()
+    made.attributes[OF_LANES] = like.source.type
     if is_line:
         return made.outputs[0]
     return builder.insert(ExpandDimsOp(made.outputs[0], 1, result_type=value.type)).results[0]
@@ -220,7 +252,7 @@ def _column_of(reduction: ReduceOp) -> TensorType[Attribute]:
     """The type of sums of rows as a tile of one column, each where its line has it."""
     tile = as_tile(reduction.source.type)
     assert tile is not None
-    assert isinstance(tile.encoding, DotOperandEncoding)
+    assert isinstance(tile.encoding, BlockedEncoding | DotOperandEncoding | LinearEncoding)
     layout = row_values(tile.encoding.data, keeps_dimension=True)
     assert layout is not None, "accumulators have rows"
     return TensorType(tile.element_type, (tile.get_shape()[0], 1), LinearEncoding(layout))

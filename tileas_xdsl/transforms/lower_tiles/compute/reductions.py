@@ -30,7 +30,12 @@ from tileas_xdsl.threads.reduce.accumulator_row_reduce import reduce_spread_rows
 from tileas_xdsl.threads.reduce.argminmax import reduce_in_place
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows, reduce_axis
 from tileas_xdsl.threads.reduce.combiner import Combiner
-from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES, sum_over_lanes
+from tileas_xdsl.threads.reduce.lane_sums import (
+    LANES_APART,
+    OF_LANES,
+    sum_over_lanes,
+    sums_of_threads,
+)
 from tileas_xdsl.threads.reduce.one_hot import choose_lines
 from tileas_xdsl.threads.reduce.ordered_combiner import OrderedCombiner
 from tileas_xdsl.threads.reduce.ordered_select import is_free_of_order
@@ -52,9 +57,13 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     found, combiner = e.get(op.source), Combiner.of_body(e, op)
     if OF_LANES in op.attributes:
         return [_over_lanes(e, op)]
-    if combiner is None or not isinstance(found, RegisterTile) or LANES_APART in op.attributes:
+    if combiner is None or not isinstance(found, RegisterTile):
         return reduce(e, op)
     axis = op.axis.value.data
+    if LANES_APART in op.attributes and not is_accumulator(found.layout):
+        return [_parts_of_threads(e, op, combiner)]
+    if LANES_APART in op.attributes:
+        return reduce(e, op)
     spread = SpreadLines.of(found.layout, axis)
     if spread is None:
         return reduce(e, op)
@@ -75,12 +84,25 @@ def _has_algorithm(layout: RegisterLayout) -> bool:
 
 
 def _over_lanes(e: ThreadBuilder, op: ReduceOp) -> RegisterTile:
-    """The sums of what lanes have kept of rows."""
+    """The sums of what threads have kept of lines."""
     found, combiner = e.get(op.source), Combiner.of_body(e, op)
     layout = encoded_layout(e, op, op.outputs[0].type)
+    summed = encoded_layout(e, op, op.attributes[OF_LANES])
+    spread = None if summed is None else SpreadLines.of(summed, op.axis.value.data)
     if combiner is None or layout is None or not isinstance(found, RegisterTile):
-        raise op_error(op, "lanes have parts of sums in registers alone, with a layout")
-    return sum_over_lanes(combiner, found, layout)
+        raise op_error(op, "threads have parts of sums in registers alone, with a layout")
+    if spread is None:
+        raise op_error(op, "names no tile whose lines threads share by powers of two")
+    return sum_over_lanes(combiner, op, found, layout, spread)
+
+
+def _parts_of_threads(e: ThreadBuilder, op: ReduceOp, combiner: Combiner) -> RegisterTile:
+    """The sums of what each thread has of a line of a tile."""
+    layout = encoded_layout(e, op, op.source.type)
+    spread = None if layout is None else SpreadLines.of(layout, op.axis.value.data)
+    if layout is None or spread is None:
+        raise op_error(op, "threads keep parts of lines that they share by powers of two alone")
+    return sums_of_threads(combiner, in_registers(e, op, op.source, layout), spread)
 
 
 def reduce(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
