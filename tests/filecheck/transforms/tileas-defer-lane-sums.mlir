@@ -178,3 +178,35 @@ func.func @dealt(%n: index, %p: tensor<1x512xf32, #dealt>, %s: tensor<1x1xf32, #
   %log = math.log2 %total : tensor<1x1xf32, #column>
   func.return %log : tensor<1x1xf32, #column>
 }
+
+// -----
+
+// The only row of a tile without rows: a loop carries its sum as a scalar.
+
+#dealt = #nv_tileas.blocked<"((4,128)):((1@value,1@thread))">
+#only = #nv_tileas.blocked<"(128):(1@thread)">
+
+// CHECK-LABEL: func.func @scalar
+// CHECK: %[[total:.*]] = scf.for
+// CHECK: nv_tileas.reduce {{.*}}nv_tileas.lanes_apart
+// CHECK: %[[parts:.*]] = tensor.splat %[[total]] : tensor<1xf32, #nv_tileas.linear<"(1,128):(0,1@thread)">>
+// CHECK-NEXT: %[[whole:.*]] = nv_tileas.reduce %[[parts]] {nv_tileas.of_lanes = tensor<512xf32, {{.*}}>
+// CHECK: %[[sum:.*]] = tensor.extract %[[whole]][]
+// CHECK: math.log2 %[[sum]]
+func.func @scalar(%n: index, %p: tensor<512xf32, #dealt>) -> f32 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = arith.constant 0.0 : f32
+  %total = scf.for %i = %zero to %n step %one iter_args(%t = %none) -> (f32) {
+    %r = nv_tileas.reduce %p {axis = 0 : i32} : tensor<512xf32, #dealt> -> tensor<f32, #only> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %e = tensor.extract %r[] : tensor<f32, #only>
+    %next = arith.addf %t, %e : f32
+    scf.yield %next : f32
+  }
+  %log = math.log2 %total : f32
+  func.return %log : f32
+}

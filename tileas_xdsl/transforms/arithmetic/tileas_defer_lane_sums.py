@@ -22,7 +22,7 @@ from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import arith, math, scf, tensor
 from xdsl.dialects.builtin import (
     ModuleOp,
     TensorType,
@@ -44,9 +44,10 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.layout import Layout, make_layout
+from tileas_xdsl.layout.operations.modes import TRIVIAL
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.layout.registers.row_values import row_values
+from tileas_xdsl.layout.registers.row_values import MATRIX, row_values
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators, has_whole_rows
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
@@ -79,21 +80,26 @@ class TileasDeferLaneSums(ModulePass):
 
 def _is_row_sum(op: Operation | Block) -> bool:
     """Whether an operation sums rows in f32, of which threads have their shares."""
-    if not isinstance(op, ReduceOp) or op.axis.value.data != 1 or len(op.sources) != 1:
+    if not isinstance(op, ReduceOp) or len(op.sources) != 1:
         return False
     tile, body = as_tile(op.source.type), list(op.body.block.ops)
     if tile is None or tile.element_type != f32 or len(body) != 2:
         return False
     encoding, shape = tile.encoding, tuple(tile.get_shape())
-    if not isinstance(body[0], arith.AddfOp) or len(shape) != 2:
+    is_last = op.axis.value.data == len(shape) - 1
+    if not isinstance(body[0], arith.AddfOp) or len(shape) > MATRIX or not is_last:
         return False
     if isinstance(encoding, BlockedEncoding | LinearEncoding):
         return _is_dealt(encoding.data, shape, kernel_warps(op) * WARP, op)
-    return isinstance(encoding, DotOperandEncoding) and any(
-        fits_accumulators(*shape, groups)
-        and accumulator_layout(*shape, groups).layout == encoding.data
-        and has_whole_rows(accumulator_layout(*shape, groups))
-        for groups in (1, 2, 4)
+    return (
+        isinstance(encoding, DotOperandEncoding)
+        and len(shape) == MATRIX
+        and any(
+            fits_accumulators(*shape, groups)
+            and accumulator_layout(*shape, groups).layout == encoding.data
+            and has_whole_rows(accumulator_layout(*shape, groups))
+            for groups in (1, 2, 4)
+        )
     )
 
 
@@ -103,7 +109,7 @@ def _is_dealt(layout: Layout, shape: tuple[int, ...], threads: int, op: Operatio
         return False
     return (
         _agent_of(op) is None
-        and SpreadLines.of(RegisterLayout(layout, shape, threads), 1) is not None
+        and SpreadLines.of(RegisterLayout(layout, shape, threads), len(shape) - 1) is not None
     )
 
 
@@ -143,11 +149,12 @@ class _Parts:
         """Whether a loop carries sums, no whole sum is needed in it, and lanes keep their parts.
 
         A loop around, over tile blocks, carries none: it may need whole sums.  Sums are carried as
-        tiles of one column, or as lines; those lie as reductions leave them.
+        tiles of one column, as lines, or as the scalar of the only line; those lie as reductions
+        leave them.
         """
-        lines = {one.outputs[0].type for one in self.reductions}
+        kinds: set[Attribute] = {one.outputs[0].type for one in self.reductions}
         columns = {_column_of(one) for one in self.reductions}
-        if len(columns) > 1 or any(value.type not in lines | columns for value in self.values):
+        if len(columns) > 1 or any(v.type not in {*kinds, *columns, f32} for v in self.values):
             return False
         owners = [value.owner for value in self.values]
         loops = {owner.parent_op() for owner in owners if isinstance(owner, Block)}
@@ -179,7 +186,7 @@ class _Parts:
                 return []
             case arith.ConstantOp() if _is_zero(owner):
                 return []
-            case ExpandDimsOp():
+            case ExpandDimsOp() | tensor.ExtractOp(indices=()):
                 return [owner.operands[0]]
             case math.FmaOp():
                 return [owner.c, *self._scaled(owner.a, owner.b)]
@@ -200,6 +207,8 @@ class _Parts:
         parent = op.parent_op()
         if isinstance(op, ExpandDimsOp | math.FmaOp | arith.AddfOp | arith.MulfOp):
             yield op.results[0]
+        elif isinstance(op, tensor.ExtractOp) and not op.indices:
+            yield op.result
         elif isinstance(op, scf.ForOp) and use.index >= 3:
             yield op.results[use.index - 3]
         elif isinstance(op, scf.YieldOp) and isinstance(parent, scf.ForOp | scf.IfOp):
@@ -232,20 +241,23 @@ class _Parts:
 
 
 def _whole(value: SSAValue, like: ReduceOp) -> SSAValue:
-    """The sum of what lanes hold of a tile of one column, or of a line."""
+    """The sum of what lanes hold of a tile of one column, of a line, or of a scalar."""
     owner = value.owner
     place = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
     builder = Builder(place)
-    body, line = like.body.clone(), like.outputs[0].type
-    is_line = value.type == line
-    column = (
-        builder.insert(ExpandDimsOp(value, 1, _column_of(like))).results[0] if is_line else value
-    )
-    made = builder.insert(ReduceOp(column, 1, body, result_type=line))
+    body, line, axis = like.body.clone(), like.outputs[0].type, like.axis.value.data
+    column = value
+    if value.type == f32:
+        column = builder.insert(tensor.SplatOp(value, [], _column_of(like))).result
+    elif value.type == line:
+        column = builder.insert(ExpandDimsOp(value, axis, _column_of(like))).results[0]
+    made = builder.insert(ReduceOp(column, axis, body, result_type=line))
     made.attributes[OF_LANES] = like.source.type
-    if is_line:
+    if value.type == f32:
+        return builder.insert(tensor.ExtractOp(made.outputs[0], [], f32)).result
+    if value.type == line:
         return made.outputs[0]
-    return builder.insert(ExpandDimsOp(made.outputs[0], 1, result_type=value.type)).results[0]
+    return builder.insert(ExpandDimsOp(made.outputs[0], axis, result_type=value.type)).results[0]
 
 
 def _column_of(reduction: ReduceOp) -> TensorType[Attribute]:
@@ -253,9 +265,11 @@ def _column_of(reduction: ReduceOp) -> TensorType[Attribute]:
     tile = as_tile(reduction.source.type)
     assert tile is not None
     assert isinstance(tile.encoding, BlockedEncoding | DotOperandEncoding | LinearEncoding)
-    layout = row_values(tile.encoding.data, keeps_dimension=True)
-    assert layout is not None, "accumulators have rows"
-    return TensorType(tile.element_type, (tile.get_shape()[0], 1), LinearEncoding(layout))
+    layout, rows = tile.encoding.data, tuple(tile.get_shape())[:-1]
+    matrix = layout if rows else make_layout(TRIVIAL, layout[0])
+    column = row_values(matrix, keeps_dimension=bool(rows))
+    assert column is not None, "threads have shares of rows"
+    return TensorType(tile.element_type, (*rows, 1), LinearEncoding(column))
 
 
 def _carried(loop: scf.ForOp, index: int) -> list[SSAValue]:

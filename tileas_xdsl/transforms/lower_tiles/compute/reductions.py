@@ -85,15 +85,15 @@ def _has_algorithm(layout: RegisterLayout) -> bool:
 
 def _over_lanes(e: ThreadBuilder, op: ReduceOp) -> RegisterTile:
     """The sums of what threads have kept of lines."""
-    found, combiner = e.get(op.source), Combiner.of_body(e, op)
-    layout = encoded_layout(e, op, op.outputs[0].type)
+    combiner = Combiner.of_body(e, op)
+    given, layout = (encoded_layout(e, op, v.type) for v in (op.source, op.outputs[0]))
     summed = encoded_layout(e, op, op.attributes[OF_LANES])
     spread = None if summed is None else SpreadLines.of(summed, op.axis.value.data)
-    if combiner is None or layout is None or not isinstance(found, RegisterTile):
+    if combiner is None or given is None or layout is None:
         raise op_error(op, "threads have parts of sums in registers alone, with a layout")
     if spread is None:
         raise op_error(op, "names no tile whose lines threads share by powers of two")
-    return sum_over_lanes(combiner, op, found, layout, spread)
+    return sum_over_lanes(combiner, op, in_registers(e, op, op.source, given), layout, spread)
 
 
 def _parts_of_threads(e: ThreadBuilder, op: ReduceOp, combiner: Combiner) -> RegisterTile:
