@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from kernels.simulating import parse
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.resources.unit_demand import work_of
 from tileas_xdsl.target.costs.latencies import latencies
@@ -44,3 +45,21 @@ def test_each_of_two_ctas_has_half_of_b(ctas: int, b_bytes: int) -> None:
     of_a, of_b = (work_of(_node(module, MacroKind.TMA_LOAD, k), CLOCK, 1) for k in (0, 1))
     assert of_a.units[Unit.TMA] == CLOCK.transfer(16384)
     assert of_b.units[Unit.TMA] == CLOCK.transfer(b_bytes)
+
+
+CONVERSIONS = """
+func.func @conversions(%x: tensor<64x64xf16>) {
+  %y = nv_tileas.convert_layout %x : tensor<64x64xf16> -> tensor<64x64xf16>
+  %z = nv_tileas.convert_layout %x : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+  func.return
+}
+"""
+
+
+def test_what_threads_leave_in_shared_memory_is_fenced() -> None:
+    """A matrix unit reads it in another proxy, and threads write when all know it was read."""
+    module = parse(CONVERSIONS)
+    ops = [op for op in module.walk() if isinstance(op, ConvertLayoutOp)]
+    back, there = (work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1) for op in ops)
+    assert there.units == back.units
+    assert there.latency - back.latency == CLOCK.barrier + CLOCK.proxy_fence

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tileas_xdsl.tuning.prediction.scalar_values import sampled_blocks
 from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 
 
@@ -31,3 +32,10 @@ def test_some_positions_stand_for_all() -> None:
     assert 1.0 < slowdown((1000, 1, 1), work, 132) < 1.3
     assert len(asked) <= 33
     assert asked[-1] == 999
+
+
+def test_blocks_in_the_middle_of_equal_parts_stand_for_all() -> None:
+    """The last of 132 CTAs that take 512 tile blocks has 3, not 4, as have only 15 others."""
+    numbers = [x for x, _, _ in sampled_blocks((132, 1, 1))]
+    assert numbers == [13, 39, 66, 92, 118]
+    assert sampled_blocks((1, 1, 1)) == [(0, 0, 0)]

@@ -185,11 +185,16 @@ def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDe
 
 
 def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    """Through shared memory: written, a barrier, read."""
+    """Through shared memory: written, a barrier, read.
+
+    What stays there for matrix units is fenced, and written when all threads know it was read.
+    """
     sizes = (tile_bytes(r.type) for op in node.operations for r in op.results if _is_tile(r))
     size = sum(sizes) // replicas
     shared = ceil_div(2 * size, latencies.shared_rate)
     lane = shared + 2 * latencies.shared_latency + latencies.barrier
+    if any(_is_on_chip(r) for op in node.operations for r in op.results):
+        lane += latencies.barrier + latencies.proxy_fence
     return UnitDemand({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
 
 

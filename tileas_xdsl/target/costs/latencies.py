@@ -110,6 +110,8 @@ class Latencies:
     """What is added for shared memory and barriers of another block of the cluster."""
     barrier: int
     """A named barrier, from the last arrival."""
+    proxy_fence: int
+    """Until what threads have written to shared memory is there for matrix units and TMA."""
     grid_launch: int
     """Nanoseconds between two events around a launch whose block does nothing."""
     launch: int
@@ -238,6 +240,7 @@ _HOPPER = Latencies(
     wake=60,
     remote=180,
     barrier=20,
+    proxy_fence=60,
     grid_launch=2850,
     launch=390,
     block_launch=154,
@@ -279,6 +282,7 @@ SOURCES: Mapping[str, str] = {
     "wake": H200 + "arrival until another warp goes on: 66.6, with the arrival",
     "remote": "arXiv 2402.13499",
     "barrier": H200 + "bar.sync of four warps: 19.9",
+    "proxy_fence": LATER + "behind stores of 4 warps 55, of 8 68",
     "launch": LATER + "blocks of 100, 200 KB of shared memory, 1 to 12 warps: 385 to 393",
     "block_launch": LATER + "131072 blocks that do nothing, 4 to 16 warps: 87 us; of 32: 97 us",
     "scalar": H200 + "fma of the result of one: 4.1",

@@ -84,9 +84,9 @@ class ScalarValues:
 
 
 def sampled_blocks(grid: tuple[int, int, int]) -> Sequence[tuple[int, int, int]]:
-    """Return blocks whose mean stands for all: the first, the last, and some between."""
-    parts = max(SAMPLED - 1, 1)
-    found = [tuple((extent - 1) * part // parts for extent in grid) for part in range(SAMPLED)]
+    """Return blocks whose mean stands for all: those in the middle of equal parts of the grid."""
+    parts = [2 * part + 1 for part in range(SAMPLED)]
+    found = [tuple(extent * part // (2 * SAMPLED) for extent in grid) for part in parts]
     return [*dict.fromkeys((x, y, z) for x, y, z in found)]
 
 
