@@ -172,6 +172,45 @@ def test_attention_whose_warpgroups_share_powers_stays(problem: Problem, stays: 
     assert why.startswith(stays or "launches know")
 
 
+ROUNDS = Attention(1, 2, 384, 192, 64, tm=128, tn=128)
+"""Three tile blocks of a head, whose warpgroups take turns."""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "order"),
+    [
+        (ROUNDS, "lazy"),
+        (replace(ROUNDS, causal=True), "eager"),
+        (replace(ROUNDS, d=128, keys=300, sums=True), "random"),
+    ],
+    ids=str,
+)
+def test_queries_are_loaded_a_tile_block_ahead(sizes: Attention, order: Order) -> None:
+    """Warpgroups meet to exchange sums of rows at most; their turns go on."""
+    problem = sizes.problem()
+    kernel = problem.compiled("sm_90a").persistent
+    if not sizes.sums:
+        assert set(re.findall(r"bar\.sync (\d+), 256", kernel.ptx)) == {"14"}  # the last turn
+    assert emulated(problem, kernel, order=order, seed=1).is_right
+
+
+STREAM_FAULTS: Mapping[str, Edit] = {
+    "the producer does not wait for the stage": changing(r"^\$W1:\n.*try_wait.*\n.*bra.*\n", ""),
+    "the consumers do not wait for the tile": changing(
+        r"(setmaxnreg\.inc(?:.*\n)*?)\$W\d+:\n.*try_wait.*\n.*bra.*\n", r"\1"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STREAM_FAULTS)
+def test_faults_of_a_stream_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = ROUNDS.problem()
+    kernel = problem.compiled("sm_90a").persistent
+    monkeypatch.setattr(kernel, "ptx", STREAM_FAULTS[name](kernel.ptx))
+    found = emulated(problem, kernel, order="lazy", seed=1)
+    assert any(getattr(one, "kind", "").startswith(("race", "barrier")) for one in found.findings)
+
+
 def _of_two(problem: Problem) -> Problem:
     return replace(problem, kernel=problem.kernel.replace_hints(num_ctas=2))
 

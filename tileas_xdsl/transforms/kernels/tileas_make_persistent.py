@@ -244,7 +244,8 @@ def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: in
     loops = instances_in(found.function, scf.ForOp)
     bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
     behind = list(operations_behind(bounds))
-    if any(isinstance(op, gpu.GridDimOp) for op in behind):
+    steps = operations_behind([loop.step for loop in loops])
+    if any(isinstance(op, gpu.GridDimOp) for op in steps):
         return "the program has a loop over tiles of its own"
     if any(isinstance(op, gpu.BlockIdOp) or not is_side_effect_free(op) for op in behind):
         return "some tile blocks have more to do than others"
