@@ -20,6 +20,9 @@ from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 SLACK = 1 + 2.0**-10
 """Allowance for second-order terms, and for the roundings of f64."""
 
+SMALLEST_NORMAL = 2.0**-126
+"""Of f32."""
+
 Operand: TypeAlias = "Rounded | Reals | float"
 
 
@@ -67,6 +70,12 @@ class Rounded:
         """The exponential, which converts an absolute error to a relative one."""
         value = np.exp(self.value)
         return _within("exp", value, value * np.expm1(self.error))
+
+    def exp2(self) -> Rounded:
+        """Two to a power, which may be zero where it is subnormal."""
+        value = np.exp2(self.value)
+        off = np.expm1(self.error * np.log(2))
+        return _within("exp2", value, value * off + SMALLEST_NORMAL)
 
     def log(self) -> Rounded:
         """The natural logarithm."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import erf, pi, sqrt
+from math import erf, log, pi, sqrt
 from typing import Any
 
 import cuda.tile as ct
@@ -28,12 +28,21 @@ ERF_ERROR = 1.5e-7
 """Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26."""
 
 
-def erf_of(x):
-    """The error function of a tile, which cuTile does not have."""
-    size = ct.abs(x)
-    t = 1.0 / (1.0 + ERF_P * size)
-    series = t * (ERF_1 + t * (ERF_2 + t * (ERF_3 + t * (ERF_4 + t * ERF_5))))
-    return ct.where(x < 0.0, -1.0, 1.0) * (1.0 - series * ct.exp(0.0 - size * size))
+TAIL_P = ERF_P * SQRT_HALF
+TAIL_1, TAIL_2, TAIL_3, TAIL_4, TAIL_5 = (c / 2 for c in (ERF_1, ERF_2, ERF_3, ERF_4, ERF_5))
+"""The same for half of `1 - erf(|x| / sqrt(2))`, the tail of the normal distribution."""
+
+HALF_LOG2_E = 0.5 / log(2)
+
+
+def tail_of(x, size):
+    """The normal distribution beyond `size`, the magnitude of `x`; cuTile has no error function.
+
+    What an exponential flushes is far below what is left of the tail beside 1.
+    """
+    t = 1.0 / (1.0 + TAIL_P * size)
+    series = t * (TAIL_1 + t * (TAIL_2 + t * (TAIL_3 + t * (TAIL_4 + t * TAIL_5))))
+    return series * ct.exp2(x * (x * -HALF_LOG2_E), flush_to_zero=True)
 
 
 def gelu_of(x):
@@ -43,10 +52,11 @@ def gelu_of(x):
 
 @ct.kernel
 def gelu_erf(x, y, tile: ct.Constant[int]):
-    """`x` times the normal distribution function."""
+    """`x` times the normal distribution function: what is positive of it, less a tail."""
     i = ct.bid(0)
     t = ct.astype(ct.load(x, (i,), (tile,)), ct.float32)
-    ct.store(y, (i,), ct.astype(0.5 * t * (1.0 + erf_of(t * SQRT_HALF)), y.dtype))
+    size = ct.abs(t)
+    ct.store(y, (i,), ct.astype(ct.maximum(t, 0.0) - size * tail_of(t, size), y.dtype))
 
 
 @ct.kernel
@@ -81,13 +91,12 @@ def _distribution(x: Reals) -> Reals:
 
 def exact_gelu(x: Rounded) -> Rounded:
     """By the series for erf, whose terms are up to 1.5 and of both signs."""
-    size = rounded(np.abs(x.value)) * SQRT_HALF
-    t = 1.0 / (1.0 + ERF_P * size)
-    series = t * (ERF_1 + t * (ERF_2 + t * (ERF_3 + t * (ERF_4 + t * ERF_5))))
-    found = 1.0 - series * (-(size * size)).exp()
-    sign = rounded(np.sign(x.value))
+    size = rounded(np.abs(x.value))
+    t = 1.0 / (1.0 + TAIL_P * size)
+    series = t * (TAIL_1 + t * (TAIL_2 + t * (TAIL_3 + t * (TAIL_4 + t * TAIL_5))))
+    tail = series * (x * (x * -HALF_LOG2_E)).exp2()
     off = 0.5 * np.abs(x.value) * ERF_ERROR
-    computed = 0.5 * x * (1.0 + sign * found)
+    computed = rounded(np.maximum(x.value, 0.0)) - size * tail
     return Rounded(x.value * _distribution(x.value), computed.error + off)
 
 

@@ -20,6 +20,7 @@ FORMULAS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "product": (lambda a, b: -a * b * a, lambda a, b: -a * b * a),
     "quotient": (lambda a, b: (a + 0.1) / (b + 3.0), lambda a, b: (a + 0.1) / (b + 3.0)),
     "exp": (lambda a, b: (a - b).exp(), lambda a, b: np.exp(a - b)),
+    "exp2": (lambda a, b: (a - b).exp2(), lambda a, b: np.exp2(a - b)),
     "log": (lambda a, b: (a * a + 1.0).log(), lambda a, b: np.log(a * a + np.float32(1))),
     "tanh": (lambda a, b: (a * b).tanh(), lambda a, b: np.tanh(a * b)),
     "rsqrt": (
