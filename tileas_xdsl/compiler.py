@@ -41,7 +41,6 @@ from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
-from tileas_xdsl.dialects.tl.base import ANY_ROWS
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
@@ -49,6 +48,7 @@ from tileas_xdsl.installed import registered_context
 from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, with_persistence
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
+    ANY_ROWS,
     SHARED_LOADS,
     SHORT_LOOP,
     ChooseForm,

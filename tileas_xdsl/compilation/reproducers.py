@@ -12,14 +12,10 @@ is the one for temporary files; empty, nothing is written.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 from xdsl.context import Context
@@ -96,6 +92,9 @@ class PassRunner:
 
 
 def _text(spec: str, headline: str, module: str) -> str:
+    import platform
+    from importlib.metadata import version
+
     return (
         f"// configuration: --passes='{spec}'\n"
         f"// {headline}\n"
@@ -107,6 +106,9 @@ def _text(spec: str, headline: str, module: str) -> str:
 
 def default_path(what: str, name: str) -> str | None:
     """Return the path of a reproducer of `what`; None where none is to be written."""
+    import hashlib
+    import tempfile
+
     folder = os.environ.get(FOLDER_VARIABLE, tempfile.gettempdir())
     if not folder:
         return None

@@ -14,15 +14,14 @@ from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
-from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 
 _EXCHANGING = Kinds(
     AsyncCancelNextProgramIdOp,
     AsyncTiledAtomicRmwOp,
-    AtomicAddOp,
     CancelNextProgramIdOp,
     PointedAtomicOp,
     TiledAtomicRmwOp,
+    "tl.atomic_add",
 )
 
 

@@ -7,6 +7,8 @@ compilation.
     SHAPED = Kinds(TensorType, MemRefType)
     if SHAPED[type(x)]: ...
     for loop in instances_in(function, scf.ForOp, scf.WhileOp): ...
+
+Operations of a dialect that few kernels load are given by name, so that none loads it for this.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ OpT = TypeVar("OpT")
 class Kinds(dict[type, bool]):
     """Whether a class is one of some, or derived from one; remembered by class."""
 
-    def __init__(self, *classes: type) -> None:
+    def __init__(self, *kinds: type | str) -> None:
         super().__init__()
-        self.classes = classes
+        self.classes = tuple(kind for kind in kinds if not isinstance(kind, str))
+        self.names = frozenset(kind for kind in kinds if isinstance(kind, str))
 
     def __missing__(self, kind: type) -> bool:
-        found = self[kind] = issubclass(kind, self.classes)
+        is_one = issubclass(kind, self.classes) or getattr(kind, "name", None) in self.names
+        found = self[kind] = is_one
         return found
 
 

@@ -53,6 +53,9 @@ MAX_TILE_BLOCKS = (1 << 31) - (1 << 16)
 UNUSED_BYTES = 128
 """Memory that the tensor maps of empty arrays describe an element of, aligned to as much."""
 
+ANY_ROWS = "tl.any_rows"
+"""Attribute of a kernel for arrays whose rows, if run time knows them, begin anywhere."""
+
 SCALAR = "scalar"
 """Prefix of a number that the launch passes; the index of its argument follows."""
 

@@ -24,8 +24,6 @@ from tileas_xdsl.inference.program import Scope
 
 Value: TypeAlias = SSAValue | Operation
 Buffer: TypeAlias = MemRefType[Attribute]
-ANY_ROWS = "tl.any_rows"
-"""On a kernel that is compiled for arrays whose rows, if run time knows them, begin anywhere."""
 
 BUFFER = base(MemRefType[Attribute])
 """The constraint of an operand or result that is a buffer."""

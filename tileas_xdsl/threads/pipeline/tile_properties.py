@@ -25,18 +25,18 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp
 from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess, origins, touches, views_of
 from tileas_xdsl.threads.gmem.token_order import aliased_arrays
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 
-LOOPS = (scf.ForOp, scf.WhileOp, PipelinedOp, SerialOp)
+LOOPS = Kinds(scf.ForOp, scf.WhileOp, "tl.pipelined", "tl.serial")
 """Operations that run their body repeatedly."""
 
 DEFAULT_ELEMENT_BYTES = 4
@@ -132,7 +132,7 @@ def _may_overlap_itself(touch: ArrayAccess) -> bool:
 
 def runs_again(op: Operation) -> bool:
     """Whether an operation is in a loop."""
-    return any(isinstance(parent, LOOPS) for parent in enclosing_ops(op))
+    return any(LOOPS[type(parent)] for parent in enclosing_ops(op))
 
 
 def origin(view: SSAValue) -> SSAValue:

@@ -143,7 +143,7 @@ def _is_dead(e: ThreadBuilder, tile: SSAValue, op: Operation) -> bool:
     if not isinstance(made, _MAKERS) or (block := _common_block(made, op)) is None:
         return False
     parent = block.parent_op()
-    in_loop = parent is not None and (isinstance(parent, LOOPS) or runs_again(parent))
+    in_loop = parent is not None and (LOOPS[type(parent)] or runs_again(parent))
     if in_loop and not (_is_operand(tile) and _is_operand_in_time(op)):
         return False
     return all(_is_over(e, user, block, op) for user in _users(tile))

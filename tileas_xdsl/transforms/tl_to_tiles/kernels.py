@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
-from tileas_xdsl.dialects.tl.base import ANY_ROWS, scope_of, shape_of
+from tileas_xdsl.dialects.tl.base import scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
     AllocSharedOp,
@@ -30,6 +30,7 @@ from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.inference.program import AccessKind, Scope
 from tileas_xdsl.layout.integers import is_power_of_two
+from tileas_xdsl.target.kernel_abi import ANY_ROWS
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
 from tileas_xdsl.transforms.tl_parts.buffers import CutError
