@@ -1,10 +1,12 @@
 """Dialects collected from their packages."""
 
 import dataclasses
+from types import ModuleType
 
 import pytest
 from xdsl.ir import Dialect, ParametrizedAttribute, TypeAttribute
 
+from tileas_xdsl.dialects import cute_nvgpu, ptx
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute_nvgpu import CuteNvgpu
 from tileas_xdsl.dialects.cutlass import Cutlass
@@ -47,3 +49,12 @@ def test_attributes_are_compared_by_all_their_parameters(name: str) -> None:
             if "ClassVar" not in str(type_)
         }
         assert declared <= compared, attribute.name
+
+
+@pytest.mark.parametrize("package", [cute_nvgpu, ptx])
+def test_names_of_a_package_are_those_of_its_modules(package: ModuleType) -> None:
+    """Whoever adds an operation adds its name, which the table of the package gives."""
+    for operation in dialect_of(package.__name__, package.__name__.rpartition(".")[2]).operations:
+        if "atoms" not in operation.__module__:
+            assert getattr(package, operation.__name__) is operation
+    assert not hasattr(package, "NoOp")

@@ -6,11 +6,12 @@ A module that is added to the package is part of the dialect; no list names its 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 from xdsl.ir import Attribute, Dialect, Operation
 
@@ -76,3 +77,20 @@ def _definitions(module: ModuleType, prefix: str) -> Iterator[type[Operation | A
             continue
         if str(vars(value).get("name", "")).startswith(prefix):
             yield value
+
+
+def names_of(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose modules are loaded for their names, on first use.
+
+    `modules` has the names of each, in words.  Who compiles a kernel loads the operations of it.
+    """
+    homes = {name: module for module, names in modules.items() for name in names.split()}
+
+    def member(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return member

@@ -28,28 +28,90 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") PrmtOp(a, b, selector)` |
 """  # noqa: E501
 
-from tileas_xdsl.dialects.cute_nvgpu.allocations import *
-from tileas_xdsl.dialects.cute_nvgpu.atom_fields import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.canonical_descriptors import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync_scaled import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync_sparse import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_scaled import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_sparse import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.tmem_copies import *
-from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import *
-from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import *
-from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import *
-from tileas_xdsl.dialects.cute_nvgpu.threads.indices import *
-from tileas_xdsl.dialects.cute_nvgpu.threads.launch_control import *
-from tileas_xdsl.dialects.cute_nvgpu.threads.warp_collectives import *
-from tileas_xdsl.dialects.cute_nvgpu.tma.copies import *
-from tileas_xdsl.dialects.cute_nvgpu.tma.descriptor_addresses import *
-from tileas_xdsl.dialects.cute_nvgpu.tma.descriptor_updates import *
-from tileas_xdsl.dialects.cute_nvgpu.tma.partition_atoms import *
-from tileas_xdsl.dialects.cute_nvgpu.tma.tensor_partition import *
-from tileas_xdsl.dialects.cute_nvgpu.types import *
-from tileas_xdsl.dialects.registry import dialect_of
+from typing import TYPE_CHECKING
+
+from tileas_xdsl.dialects.registry import dialect_of, names_of
+
+if TYPE_CHECKING:
+    from tileas_xdsl.dialects.cute_nvgpu.allocations import *
+    from tileas_xdsl.dialects.cute_nvgpu.atom_fields import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.canonical_descriptors import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync_scaled import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync_sparse import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05 import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_scaled import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_sparse import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.tmem_copies import *
+    from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import *
+    from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import *
+    from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import *
+    from tileas_xdsl.dialects.cute_nvgpu.threads.indices import *
+    from tileas_xdsl.dialects.cute_nvgpu.threads.launch_control import *
+    from tileas_xdsl.dialects.cute_nvgpu.threads.warp_collectives import *
+    from tileas_xdsl.dialects.cute_nvgpu.tma.copies import *
+    from tileas_xdsl.dialects.cute_nvgpu.tma.descriptor_addresses import *
+    from tileas_xdsl.dialects.cute_nvgpu.tma.descriptor_updates import *
+    from tileas_xdsl.dialects.cute_nvgpu.tma.partition_atoms import *
+    from tileas_xdsl.dialects.cute_nvgpu.tma.tensor_partition import *
+    from tileas_xdsl.dialects.cute_nvgpu.types import *
+else:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "allocations": "AllocRmemOp AllocSmemOp",
+            "atom_fields": "AtomGetValueOp AtomSetValueOp PrefetchAtomDescOp",
+            "mma.canonical_descriptors": "GmmaDescriptorOfOp UmmaDescriptorOfOp",
+            "mma.mma_sync": (
+                "CpAsyncCommitOp CpAsyncMbarrierArriveOp CpAsyncOp CpAsyncWaitOp MmaSm80Op "
+                "MmaSm89Op"
+            ),
+            "mma.mma_sync_scaled": "MmaSm120BlockScaledOp",
+            "mma.mma_sync_sparse": "MmaSm80SparseOp",
+            "mma.tcgen05": (
+                "AllocTmemOp DeallocTmemOp MakeUmmaSmemDescOp PairTmaLoadOp RelinquishTmemOp "
+                "RetrieveTmemPtrOp TmemFenceOp TmemLoadOp TmemStoreOp TmemWaitOp UmmaCommitOp "
+                "UmmaOp"
+            ),
+            "mma.tcgen05_scaled": "CopyToTmemOp UmmaBlockScaledOp",
+            "mma.tcgen05_sparse": "UmmaBlockScaledSparseOp UmmaSparseOp",
+            "mma.tmem_copies": "MakeTmemCopyOp",
+            "mma.wgmma": (
+                "MakeGmmaSmemDescOp MmaSm90Op SmemDescAddOp WgmmaCommitOp WgmmaFenceOp WgmmaWaitOp"
+            ),
+            "threads.atomics": "AtomicCasOp AtomicRmwOp",
+            "threads.barriers": (
+                "BarrierArriveOp BarrierOp ClusterArriveOp ClusterWaitOp FenceMbarrierInitOp "
+                "FenceProxyAsyncOp MbarrierArriveExpectTxOp MbarrierArriveOp MbarrierInitOp "
+                "MbarrierInvalOp MbarrierTryWaitOp MbarrierWaitOp SyncWarpOp"
+            ),
+            "threads.indices": (
+                "BlockIdxOp ClusterRankOp ElectOneOp GetDynSmemOp GridDimOp LaneIdxOp "
+                "MakeWarpUniformOp SetMaxRegisterOp ThreadIdxOp WarpIdxOp"
+            ),
+            "threads.launch_control": (
+                "CLC_RESPONSE_BYTES ClcResponseOp IssueClcQueryOp check_clc_response"
+            ),
+            "threads.warp_collectives": "LdsmOp PrmtOp ReduxOp ShuffleOp StsmOp",
+            "tma.copies": (
+                "BulkCommitOp BulkWaitOp PrefetchTmaDescOp TmaLoadOp TmaReduceOp TmaStoreOp"
+            ),
+            "tma.descriptor_addresses": (
+                "CastTmaDescToIntegerOp GetDynSmemSizeOp GetGridConstantPointerOp GetTmaDescAddrOp"
+            ),
+            "tma.descriptor_updates": (
+                "AcquireTmaDescOp CopyTmaDescOp PublishTmaDescOp UpdateTmaDescOp"
+            ),
+            "tma.partition_atoms": (
+                "MakeExecTmaOp MakeNonExecTiledTmaLoadOp MakeNonExecTiledTmaReduceOp "
+                "MakeNonExecTiledTmaStoreOp MakeTmaDescTiledOp"
+            ),
+            "tma.tensor_partition": "TmaPartitionOp",
+            "types": (
+                "SmemDescType SmemDescViewType TmaDescriptorIm2colType TmaDescriptorTiledType "
+                "smem_desc tma_descriptor"
+            ),
+        },
+    )
 
 CuteNvgpu = dialect_of(__name__, "cute_nvgpu")

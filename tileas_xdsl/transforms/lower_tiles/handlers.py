@@ -7,7 +7,8 @@ A handler takes the `ThreadBuilder` and an operation, and returns a lowered valu
 
     HANDLERS: Handlers = {MyNegationOp: lower_my_negation}
 
-That table ends the file of a family below; another package calls `add_handler` for each.
+That table ends the file of a family below, which is loaded when an operation of its rows is
+lowered; another package calls `add_handler` for each.
 
 The code that handlers write comes from the functions of `tileas_xdsl.threads`.
 """
@@ -18,44 +19,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.dialects.handler_table import HandlerTable
 from tileas_xdsl.threads.codegen.builder import Handler, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.transforms.extension import note_handler
-from tileas_xdsl.transforms.lower_tiles.compute import (
-    arithmetic,
-    generate,
-    products,
-    reductions,
-    register_slices,
-    reshape,
-)
-from tileas_xdsl.transforms.lower_tiles.control import (
-    agents,
-    branches,
-    launch_control,
-    loops,
-    messages,
-    pipelines,
-    turns,
-    while_loops,
-)
-from tileas_xdsl.transforms.lower_tiles.memory import (
-    arrays,
-    atomics,
-    copies,
-    gather_scatter,
-    pointer_access,
-    tma_boxes,
-    tma_im2col,
-    tma_reduce,
-    tma_rows,
-    tokens,
-    views,
-)
-
-HANDLERS: dict[type[Operation], Handler] = {}
-"""Every operation that is lowered to threads, with its handler."""
 
 
 def add_handler(kind: type[Operation], handler: Handler) -> None:
@@ -75,34 +43,48 @@ def _register(kind: type[Operation], handler: Handler) -> None:
     HANDLERS[kind] = handle
 
 
-FAMILIES = (
-    agents,
-    arithmetic,
-    arrays,
-    atomics,
-    branches,
-    copies,
-    gather_scatter,
-    generate,
-    launch_control,
-    loops,
-    messages,
-    pipelines,
-    pointer_access,
-    products,
-    reductions,
-    register_slices,
-    reshape,
-    tma_boxes,
-    tma_im2col,
-    tma_reduce,
-    tma_rows,
-    tokens,
-    turns,
-    views,
-    while_loops,
+HANDLERS = HandlerTable[Handler](
+    "tileas_xdsl.transforms.lower_tiles",
+    {
+        "nv_tileaa.compute.conversions": ("memory.arrays",),
+        "nv_tileaa.facts": ("memory.arrays",),
+        "nv_tileaa.grid": ("compute.arithmetic",),
+        "nv_tileaa.memory.block_memory": ("memory.arrays",),
+        "nv_tileaa.memory.globals": ("memory.arrays",),
+        "nv_tileaa.memory.pointers": ("memory.arrays",),
+        "nv_tileaa.memory.tokens": ("memory.tokens",),
+        "nv_tileaa.memory.views": ("memory.arrays",),
+        "nv_tileaa.messages": ("control.messages",),
+        "nv_tileas.compute.dot": ("compute.products",),
+        "nv_tileas.compute.reductions": ("compute.reductions",),
+        "nv_tileas.control": ("control.launch_control", "memory.tokens"),
+        "nv_tileas.memory.atomics": ("memory.atomics",),
+        "nv_tileas.memory.copy": ("memory.copies",),
+        "nv_tileas.memory.element_access": ("memory.gather_scatter", "memory.pointer_access"),
+        "nv_tileas.memory.tiled": ("memory.atomics", "memory.views"),
+        "nv_tileas.pipelines.agents": ("control.agents",),
+        "nv_tileas.pipelines.create": ("control.pipelines",),
+        "nv_tileas.pipelines.ops": ("control.pipelines",),
+        "nv_tileas.pipelines.tokens": ("compute.products", "memory.tokens"),
+        "nv_tileas.pipelines.turns": ("control.turns",),
+        "nv_tileas.shapes.layout": ("compute.generate", "compute.products", "compute.reshape"),
+        "nv_tileas.shapes.slices": ("compute.register_slices", "memory.views"),
+        "nv_tileas.tma.descriptor": ("memory.tma_boxes",),
+        "nv_tileas.tma.ops": (
+            "memory.tma_boxes",
+            "memory.tma_im2col",
+            "memory.tma_reduce",
+            "memory.tma_rows",
+        ),
+        "nv_tileas.tma.slices": ("memory.tma_boxes",),
+        "xdsl.dialects.arith": ("compute.arithmetic",),
+        "xdsl.dialects.cf": ("control.messages",),
+        "xdsl.dialects.gpu": ("compute.arithmetic", "memory.copies"),
+        "xdsl.dialects.math": ("compute.arithmetic",),
+        "xdsl.dialects.memref": ("compute.arithmetic", "memory.arrays", "memory.pointer_access"),
+        "xdsl.dialects.scf": ("control.branches", "control.loops", "control.while_loops"),
+        "xdsl.dialects.tensor": ("compute.generate", "compute.reshape"),
+    },
+    _register,
 )
-
-for _family in FAMILIES:
-    for _kind, _handler in _family.HANDLERS.items():
-        _register(_kind, _handler)
+"""Every operation that is lowered to threads, with its handler."""

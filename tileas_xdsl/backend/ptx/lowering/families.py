@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from xdsl.ir import Operation
-
-from tileas_xdsl.backend.ptx.lowering import fragments
-from tileas_xdsl.backend.ptx.lowering.arithmetic import (
-    constants,
-    conversions,
-    counts,
-    division,
-    floats,
-    functions,
-    integers,
-)
-from tileas_xdsl.backend.ptx.lowering.control import (
-    control_flow,
-    launch_control,
-    messages,
-    synchronisation,
-    threads,
-)
-from tileas_xdsl.backend.ptx.lowering.dot import mma_sync as ampere
-from tileas_xdsl.backend.ptx.lowering.dot import tcgen05 as tensor_memory
-from tileas_xdsl.backend.ptx.lowering.dot import wgmma as products
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler
-from tileas_xdsl.backend.ptx.lowering.memory import (
-    accesses,
-    addresses,
-    atomics,
-    bulk_copies,
-    tma_updates,
-)
+from tileas_xdsl.dialects.handler_table import HandlerTable
 
-HANDLERS: Mapping[type[Operation], Handler] = {
-    **accesses.HANDLERS,
-    **addresses.HANDLERS,
-    **ampere.HANDLERS,
-    **atomics.HANDLERS,
-    **bulk_copies.HANDLERS,
-    **constants.HANDLERS,
-    **control_flow.HANDLERS,
-    **conversions.HANDLERS,
-    **counts.HANDLERS,
-    **division.HANDLERS,
-    **floats.HANDLERS,
-    **fragments.HANDLERS,
-    **functions.HANDLERS,
-    **integers.HANDLERS,
-    **launch_control.HANDLERS,
-    **messages.HANDLERS,
-    **products.HANDLERS,
-    **synchronisation.HANDLERS,
-    **tensor_memory.HANDLERS,
-    **threads.HANDLERS,
-    **tma_updates.HANDLERS,
-}
+HANDLERS = HandlerTable[Handler](
+    "tileas_xdsl.backend.ptx.lowering",
+    {
+        "cute.memory.globals": ("control.messages",),
+        "cute.memory.pointers": ("memory.accesses", "memory.addresses"),
+        "cute.registers.elementwise": ("fragments",),
+        "cute.registers.fragments": ("fragments",),
+        "cute_nvgpu.mma.canonical_descriptors": ("dot.wgmma", "dot.tcgen05"),
+        "cute_nvgpu.mma.mma_sync": ("dot.mma_sync",),
+        "cute_nvgpu.mma.mma_sync_scaled": ("dot.mma_sync",),
+        "cute_nvgpu.mma.mma_sync_sparse": ("dot.mma_sync",),
+        "cute_nvgpu.mma.tcgen05": ("dot.tcgen05",),
+        "cute_nvgpu.mma.tcgen05_scaled": ("dot.tcgen05",),
+        "cute_nvgpu.mma.tcgen05_sparse": ("dot.tcgen05",),
+        "cute_nvgpu.mma.wgmma": ("dot.wgmma",),
+        "cute_nvgpu.threads.atomics": ("memory.atomics",),
+        "cute_nvgpu.threads.barriers": ("control.synchronisation",),
+        "cute_nvgpu.threads.indices": ("memory.addresses", "control.threads"),
+        "cute_nvgpu.threads.launch_control": ("control.launch_control",),
+        "cute_nvgpu.threads.warp_collectives": ("control.threads",),
+        "cute_nvgpu.tma.copies": ("memory.bulk_copies",),
+        "cute_nvgpu.tma.descriptor_addresses": ("memory.bulk_copies", "control.threads"),
+        "cute_nvgpu.tma.descriptor_updates": ("memory.tma_updates",),
+        "xdsl.dialects.arith": (
+            "arithmetic.constants",
+            "arithmetic.conversions",
+            "arithmetic.counts",
+            "arithmetic.division",
+            "arithmetic.floats",
+            "arithmetic.integers",
+        ),
+        "xdsl.dialects.cf": ("control.messages",),
+        "xdsl.dialects.func": ("control.control_flow",),
+        "xdsl.dialects.math": ("arithmetic.counts", "arithmetic.floats", "arithmetic.functions"),
+        "xdsl.dialects.scf": ("control.control_flow",),
+        "xdsl.dialects.vector": ("arithmetic.conversions", "arithmetic.floats", "fragments"),
+    },
+)
 """By the class of the operation; anything else is refused."""
