@@ -21,7 +21,8 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.target.kernel_abi import is_about_clusters
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.kernel_abi import Question, is_about_clusters
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -283,6 +284,14 @@ class CompiledKernel:
     def clustered(self) -> CompiledKernel:
         """The kernel once more, whose neighbouring tile blocks share loads, if any can."""
         return self._made_again(choose=is_about_clusters)
+
+    def divided(self, count: int) -> CompiledKernel:
+        """The kernel once more, whose tile blocks `count` CTAs divide, if they can."""
+
+        def choose(question: Question) -> bool:
+            return isinstance(question, FewTileBlocks) and question.count == count
+
+        return self._made_again(choose=choose)
 
     def _made_again(self, **options: Any) -> CompiledKernel:
         if self.compile_again is None:

@@ -45,15 +45,17 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, with_persistence
+from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, PLAN_CTA, with_persistence
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
     ANY_ROWS,
+    FEW_TILE_BLOCKS,
     SHARED_LOADS,
     SHORT_LOOP,
     ChooseForm,
     KernelAbi,
     chosen_axis,
+    chosen_count,
     usual_form,
 )
 
@@ -259,8 +261,11 @@ def compile_module(
     def run(spec: ArgSpec, working: ModuleOp) -> None:
         start = time.perf_counter()
         runner.run(make_pass(spec), working, verify=verify)
+        ran.append(spec)
         stages.append(Stage(spec.name, time.perf_counter() - start))
         after_pass(stages[-1], working)
+        if (chosen := _chosen(working, spec, choose)) is not None:
+            run(chosen, working)
 
     def run_all(specs: Sequence[ArgSpec]) -> tuple[ModuleOp, KernelAbi | None]:
         working, abi = source.clone(), None
@@ -270,14 +275,10 @@ def compile_module(
             if spec.name == "convert-cute-nvgpu-to-ptx":
                 abi = _abi(working)
             run(spec, working)
-            ran.append(spec)
-            if (chosen := _chosen(working, spec, choose)) is not None:
-                ran.append(chosen)
-                run(chosen, working)
         return working, _abi(working) if isinstance(function, EntryOp) else abi
 
-    above, to_tiles = module, passes_to_tiles(module)
-    module = tiles_of(module, arch, run)
+    above, module = module, tiles_of(module, arch, run)
+    to_tiles = tuple(ran)
     function = kernel_named(module, kernel)
     left = remaining(module, [function], host_code=host_code)
     specs = passes or [*left.to_tiles, *left.passes]
@@ -298,7 +299,7 @@ def compile_module(
         working, abi = run_all(specs)
     general = partial(_compile_general, source, ctx, arch)
     decides_itself = persistent is None and not passes
-    again = partial(compile_module, module, ctx, arch, kernel=kernel)
+    again = partial(compile_module, above, ctx, arch, kernel=kernel)
     is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
@@ -319,12 +320,16 @@ def compile_module(
 
 def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
     """The pass once more, for the form of the kernel that launches want of what it has asked."""
-    from tileas_xdsl.backend.ptx.abi import shared_loads_of, short_loop_of
+    from tileas_xdsl.backend.ptx.abi import few_tile_blocks_of, shared_loads_of, short_loop_of
 
     if spec not in ASKING:
         return None
     for op in kernels_in(module):
-        if spec == FORM_CLUSTERS:
+        if spec == PLAN_CTA:
+            few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))
+            if (count := chosen_count(few, choose)) > 1:
+                return ArgSpec(spec.name, {"ctas": (count,)})
+        elif spec == FORM_CLUSTERS:
             shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
             if (axis := chosen_axis(shared, choose)) is not None:
                 return ArgSpec(spec.name, {"mode": ("on",), "axis": (axis,)})

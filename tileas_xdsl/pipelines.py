@@ -61,8 +61,11 @@ MAKE_PERSISTENT = ArgSpec("tileas-make-persistent", {})
 FORM_CLUSTERS = ArgSpec("tileas-form-clusters", {})
 """Neighbouring tile blocks load by multicast what they share, where a launch gains."""
 
-ASKING = (FORM_CLUSTERS, MAKE_PERSISTENT)
-"""Passes that write down what a launch decides: with `mode = on` they do it."""
+PLAN_CTA = ArgSpec("tileas-plan-cta", {})
+"""CTAs divide tile blocks where a program asks for several, or a launch has few tile blocks."""
+
+ASKING = (PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT)
+"""Passes that write down what a launch decides: with other options they do it."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
 
@@ -147,7 +150,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (_TMA, *ASKING, *_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
@@ -167,7 +170,7 @@ _ALL = (
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
-            *(_TMA, *ASKING, *_LAID_OUT),
+            *(_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),

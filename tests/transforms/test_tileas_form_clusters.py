@@ -15,7 +15,7 @@ from kernels.cutile.matmul import matmul
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.kernel_abi import Question, ShortLoop
 
 ZERO = ct.PaddingMode.ZERO
 
@@ -80,7 +80,8 @@ def clustered(launch: Launch, target: str, *, is_persistent: bool) -> CompiledKe
     usual = compiled(launch, target)
 
     def choose(question: Question) -> bool:
-        return is_persistent or question == usual.abi.shared_loads[0]
+        is_loop = is_persistent and isinstance(question, ShortLoop)
+        return is_loop or question == usual.abi.shared_loads[0]
 
     return usual._made_again(choose=choose)
 

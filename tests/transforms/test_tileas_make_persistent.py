@@ -113,7 +113,8 @@ def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
         return isinstance(question, ShortLoop)
 
     made = compile_module(module, ctx, "sm_90a", choose=choose)
-    assert asked == [*usual.abi.shared_loads, usual.abi.short_loop]
+    abi = usual.abi
+    assert asked == [*abi.few_tile_blocks, *abi.shared_loads, abi.short_loop]
     assert made.abi.questions == usual.abi.questions
     assert made.abi.is_persistent
     assert made.ptx == usual.persistent.ptx

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
@@ -40,6 +41,9 @@ TILE_BLOCKS = "tile blocks"
 
 SHORT_LOOP = "tileas.short_loop"
 """Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
+
+FEW_TILE_BLOCKS = "tileas.few_tile_blocks"
+"""Attribute of a kernel whose tile blocks CTAs can divide: the `FewTileBlocks` of launches."""
 
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
@@ -200,17 +204,17 @@ class ShortLoop:
         quotients = zip(numbers, self.quotients, strict=True)
         return prod(ceil_div(int(n), by) for n, (_, by) in quotients) <= self.most
 
-    def always_unsuited(self, multiprocessors: int) -> int:
-        """The tile blocks of a grid up to which no launch is one."""
-        return self.resident(multiprocessors)
+    def unsuited(self, multiprocessors: int) -> range:
+        """The numbers of tile blocks with which no launch is one."""
+        return range(self.resident(multiprocessors) + 1)
 
     def resident(self, multiprocessors: int) -> int:
         """The tile blocks that run at once where each CTA takes one: more make others wait."""
         return self.together * multiprocessors // self.ctas
 
 
-Question: TypeAlias = ShortLoop | SharedLoads
-"""What a launch decides: whether CTAs take many tile blocks, and whether they are clusters."""
+Question: TypeAlias = ShortLoop | SharedLoads | FewTileBlocks
+"""What a launch decides: whether CTAs take many tile blocks, are clusters, or divide one."""
 
 ChooseForm: TypeAlias = Callable[[Question], bool]
 """Whether the launches that code is for run the form of a kernel that a question is about."""
@@ -222,13 +226,22 @@ def usual_form(question: Question) -> bool:
     return False
 
 
-Form: TypeAlias = tuple[bool, int | None]
-"""Whether CTAs take many tile blocks, and the axis along which tile blocks are clusters."""
+Form: TypeAlias = tuple[bool, int | None, int]
+"""Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, and how many
+CTAs divide a tile block because a launch has few."""
+
+USUAL_FORM: Form = False, None, 1
+"""CTAs take one tile block each, and load by themselves."""
 
 
 def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | None:
     """Return the axis of the first question that launches agree to."""
     return next((question.axis for question in questions if choose(question)), None)
+
+
+def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
+    """Return how many CTAs the first question that launches agree to asks for."""
+    return next((question.count for question in questions if choose(question)), 1)
 
 
 def is_about_clusters(question: Question) -> bool:
@@ -270,21 +283,27 @@ class KernelAbi:
     """The launches for which clusters along an axis are faster, the best first."""
     cluster_axis: int | None = None
     """The axis along which tile blocks beside each other are a cluster; None for no such form."""
+    few_tile_blocks: tuple[FewTileBlocks, ...] = ()
+    """The launches that have CTAs to spare for each tile block, the most first."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
-        return [*(() if self.short_loop is None else (self.short_loop,)), *self.shared_loads]
+        short = () if self.short_loop is None else (self.short_loop,)
+        return [*short, *self.shared_loads, *self.few_tile_blocks]
 
     @property
     def form(self) -> Form:
         """Which form of the kernel this is, of those that launches decide between."""
-        return self.short_loop is not None and self.is_persistent, self.cluster_axis
+        is_persistent = self.short_loop is not None and self.is_persistent
+        count = self.tile_block_ctas if self.few_tile_blocks else 1
+        return is_persistent, self.cluster_axis, count
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
         is_persistent = self.short_loop is not None and choose(self.short_loop)
-        return is_persistent, chosen_axis(self.shared_loads, choose)
+        count = chosen_count(self.few_tile_blocks, choose)
+        return is_persistent, chosen_axis(self.shared_loads, choose), count
 
     def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.

@@ -68,10 +68,10 @@ class SharedLoads:
         """Whether a launch with these arguments gains in some grid."""
         return self._gain(args, (1, 1, 1)) >= MIN_GAIN
 
-    def always_unsuited(self, multiprocessors: int) -> int:
-        """The tile blocks of a grid up to which no launch gains."""
+    def unsuited(self, multiprocessors: int) -> range:
+        """The numbers of tile blocks with which no launch gains."""
         del multiprocessors
-        return self.count - 1
+        return range(self.count)
 
     def _gain(self, args: Sequence[Any], grid: Sequence[int]) -> float:
         """Return the cycles of an iteration over those with clusters; 0 for unknown ones."""

@@ -1,6 +1,7 @@
 // `tileas-plan-cta`: several CTAs compute the tiles of one tile block together.
 
 // RUN: tileas-opt %s --split-input-file -p tileas-plan-cta | filecheck %s
+// RUN: tileas-opt %s --split-input-file -p "tileas-plan-cta{ctas=2}" | filecheck %s --check-prefix=TWO
 
 // Two CTAs, each of which computes 64 of 128 rows. Blocks along x are counted by pairs of CTAs.
 
@@ -171,5 +172,37 @@ func.func @whole(%a: memref<256xf32>, %b: memref<256xf32>) attributes {
     nv_tileas.yield %z : f32
   }
   %t1 = nv_tileas.tiled_store %s, %to[%zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256xf32>, !nv_tileas.tiled_view<256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// A kernel that does not say how many CTAs it wants: a launch of few tile blocks computes what its
+// loops load, and decides. The product keeps 32 columns at least.
+
+// CHECK-LABEL: @asked
+// CHECK-SAME:  tileas.few_tile_blocks = {counts = array<i64: 4, 2>, steps = ["0", "scalar 3", "1"], loops = [{bytes = 32768 : i64, bounds = array<i64: 0, 1, 2>}]}
+// CHECK:       nv_tileas.dot {{.*}} -> tensor<128x128xf32>
+// TWO-LABEL:   @asked
+// TWO-SAME:    tile_block_ctas = 2
+// TWO-NOT:     few_tile_blocks
+// TWO:         nv_tileas.dot {{.*}} -> tensor<64x128xf32>
+func.func @asked(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %n: index) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %va = nv_tileas.view %a : memref<?x?xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %vb = nv_tileas.view %b : memref<?x?xf16> -> !nv_tileas.tiled_view<64x128xf16, gmem>
+  %vc = nv_tileas.view %c : memref<?x?xf32> -> !nv_tileas.tiled_view<128x128xf32, gmem>
+  %start = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%s = %start) -> (tensor<128x128xf32>) {
+    %x, %t0 = nv_tileas.tiled_load %va[%i, %k] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>, !nv_tileaa.mem_token
+    %y, %t1 = nv_tileas.tiled_load %vb[%k, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16>, !nv_tileaa.mem_token
+    %p = nv_tileas.dot %x, %y, %s {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16>, tensor<64x128xf16>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %p : tensor<128x128xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %vc[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }

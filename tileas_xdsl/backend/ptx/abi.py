@@ -17,8 +17,10 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
+    FEW_TILE_BLOCKS,
     PERSISTENT,
     SHARED_LOADS,
     SHORT_LOOP,
@@ -67,6 +69,7 @@ def _abi(
         short_loop_of(found.get(SHORT_LOOP)),
         shared_loads_of(found.get(SHARED_LOADS)),
         _number(found[CLUSTERED]) if CLUSTERED in found else None,
+        few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
     )
 
 
@@ -85,6 +88,22 @@ def _shared_loads(found: Mapping[str, Attribute]) -> SharedLoads:
     )
     steps, equal = tuple(_texts(found["steps"])), tuple(_numbers(found["equal"]))
     return SharedLoads(axis, count, steps, equal, loads, rate, cycles)
+
+
+def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:
+    """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{bytes = 64, ...}]}`."""
+    if not isinstance(attribute, DictionaryAttr):
+        return ()
+    steps = tuple(_texts(attribute.data["steps"]))
+    loops = tuple(_loop_bytes(loop) for loop in _entries(attribute.data["loops"]))
+    return tuple(FewTileBlocks(n, steps, loops) for n in _numbers(attribute.data["counts"]))
+
+
+def _loop_bytes(found: Mapping[str, Attribute]) -> LoopBytes:
+    """Each loop has three bounds, one after another."""
+    bounds = _numbers(found["bounds"])
+    triples = zip(bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+    return LoopBytes(_number(found["bytes"]), tuple(triples))
 
 
 def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:

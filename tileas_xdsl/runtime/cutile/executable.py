@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
@@ -75,6 +76,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         _short_loop(found["short_loop"]),
         tuple(map(_shared_loads, found["shared_loads"])),
         found["cluster_axis"],
+        tuple(map(_few_tile_blocks, found["few_tile_blocks"])),
     )
 
 
@@ -107,6 +109,14 @@ def _shared_loads(found: Mapping[str, Any]) -> SharedLoads:
     loads = tuple(LoopLoad(**load) for load in found["loads"])
     rates = found["rate"], found["cycles"]
     return SharedLoads(found["axis"], found["count"], steps, equal, loads, *rates)
+
+
+def _few_tile_blocks(found: Mapping[str, Any]) -> FewTileBlocks:
+    loops = tuple(
+        LoopBytes(loop["bytes"], tuple((a, b, c) for a, b, c in loop["bounds"]))
+        for loop in found["loops"]
+    )
+    return FewTileBlocks(found["count"], tuple(found["steps"]), loops)
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

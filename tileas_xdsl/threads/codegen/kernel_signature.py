@@ -49,6 +49,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, 
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
+    FEW_TILE_BLOCKS,
     PERSISTENT,
     SHARED_LOADS,
     SHORT_LOOP,
@@ -222,7 +223,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    for name in (SHORT_LOOP, SHARED_LOADS):
+    for name in (SHORT_LOOP, SHARED_LOADS, FEW_TILE_BLOCKS):
         if (question := plan.kernel.attributes.get(name)) is not None:
             found[name] = question
     if (axis := axis_of_clusters(plan.kernel)) is not None:

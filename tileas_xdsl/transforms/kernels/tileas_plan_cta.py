@@ -25,11 +25,13 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, Ke
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.kernel_abi import FEW_TILE_BLOCKS
 from tileas_xdsl.transforms.chunk_tiles.plan import most_warps
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_products, pair_problem
 from tileas_xdsl.transforms.plan_cta.division import division_of
+from tileas_xdsl.transforms.plan_cta.few_tile_blocks import few_tile_blocks
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants, take_part
 
 NOT_DIVIDED = "nv_tileas.not_divided"
@@ -48,6 +50,11 @@ class TileasPlanCta(ModulePass):
 
     A kernel that cannot be divided stays as it is, with a remark that says why.
 
+    Where a kernel does not say how many CTAs it wants, a launch of few tile blocks has
+    multiprocessors to spare.  The pass writes down what such a launch computes
+    (`tileas.few_tile_blocks`): how many CTAs can divide a tile block, and what its loops load.
+    With `ctas = N`, for launches that were asked, it divides.
+
     Products that the matrix unit takes now that they have fewer rows or columns are made by it.
     Those whose rows two CTAs divide, as many as an instruction of both has, get an atom of two
     (`cta_group = 2`); all others of tensor memory say why not (`nv_tileas.not_paired`).
@@ -57,19 +64,28 @@ class TileasPlanCta(ModulePass):
 
     name = "tileas-plan-cta"
 
+    ctas: int = 0
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
         for kernel in op.ops:
             if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                _divide(kernel, target)
+                _plan(kernel, self.ctas, target)
 
 
-def _divide(kernel: func.FuncOp, target: Target) -> None:
-    """Divide a kernel among the CTAs that it asks for, if it asks for several and can be."""
+def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:
     spec = kernel.attributes.get(KERNEL_SPEC)
-    count = number_of(kernel.attributes.get(CTAS_HINT)) or 1
-    if count == 1 or not isinstance(spec, KernelSpecAttr) or spec.data.tile_block_ctas > 1:
+    if not isinstance(spec, KernelSpecAttr) or spec.data.tile_block_ctas > 1:
         return
+    hint = number_of(kernel.attributes.get(CTAS_HINT))
+    if (count := chosen or hint or 1) > 1:
+        _divide(kernel, spec, count, target)
+    elif hint is None and (asked := few_tile_blocks(kernel, target)) is not None:
+        kernel.attributes[FEW_TILE_BLOCKS] = asked
+
+
+def _divide(kernel: func.FuncOp, spec: KernelSpecAttr, count: int, target: Target) -> None:
+    """Divide a kernel among the CTAs that it or a launch asks for, if it can be."""
     separate_constants(kernel)
     tiles = division_of(kernel, count, target)
     if isinstance(tiles, str):

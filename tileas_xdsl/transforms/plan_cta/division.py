@@ -14,6 +14,7 @@ together (`cta_pairs.py`), each has half of B:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import func
@@ -25,7 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.chunk_tiles.plan import may_be_cut, may_be_repeated
+from tileas_xdsl.transforms.chunk_tiles.plan import MIN_COLUMNS, may_be_cut, may_be_repeated
 from tileas_xdsl.transforms.plan_cta.cta_pairs import (
     loaded_operand,
     pair_problem,
@@ -35,13 +36,28 @@ from tileas_xdsl.transforms.plan_cta.ordered_accesses import crossing_access
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
+MIN_ROW_BYTES = 64
+"""Bytes of a row that a CTA loads at least: two sectors, half a line of the L2 cache."""
+
 
 def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     """Return the tiles that `count` CTAs divide among them; or why none can be divided."""
+    return divisions_of(kernel, (count,), target)[0]
+
+
+def divisions_of(
+    kernel: func.FuncOp, counts: Sequence[int], target: Target
+) -> Sequence[Tiles | str]:
+    """Return the same for each of some numbers of CTAs."""
     classes = list(DimensionClasses(kernel).members(kernel).values())
     if not classes:
-        return "every dimension of its tiles is one that the program looks across"
-    whole = [tiles for tiles in classes if may_be_cut(tiles, count)]
+        why = "every dimension of its tiles is one that the program looks across"
+        return [why] * len(counts)
+    return [_best(kernel, classes, count, target) for count in counts]
+
+
+def _best(kernel: func.FuncOp, classes: Sequence[Tiles], count: int, target: Target) -> Tiles | str:
+    whole = [tiles for tiles in classes if _may_be_divided(tiles, count)]
     if not whole:
         return f"no dimension of its tiles has {count} parts that are large enough"
     problems = [_problem(kernel, tiles) for tiles in whole]
@@ -49,6 +65,15 @@ def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     if not possible:
         return next(filter(None, problems))
     return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count, target))
+
+
+def _may_be_divided(tiles: Tiles, count: int) -> bool:
+    """Whether parts are large enough for products, and for the rows that are loaded."""
+    return may_be_cut(tiles, count, MIN_COLUMNS) and all(
+        tile_shape(tile)[k] // count * (bits_of(element_of(tile.type)) or 0) >= 8 * MIN_ROW_BYTES
+        for tile, k in tiles.items()
+        if isinstance(tile.owner, LoadOp | TiledLoadOp) and k == len(tile_shape(tile)) - 1
+    )
 
 
 def _problem(kernel: func.FuncOp, tiles: Tiles) -> str | None:

@@ -19,7 +19,7 @@ from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import Question, is_about_clusters
+from tileas_xdsl.target.kernel_abi import Question, ShortLoop
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
 
@@ -46,7 +46,8 @@ def predict_module(
     kept, count = Snapshots(), latencies(target).multiprocessors
 
     def choose(question: Question) -> bool:
-        return is_about_clusters(question) and question.suits(arguments, grid, count)
+        is_known = not isinstance(question, ShortLoop)
+        return is_known and question.suits(arguments, grid, count)
 
     compile_module(
         alone,

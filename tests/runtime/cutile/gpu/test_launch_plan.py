@@ -222,3 +222,26 @@ def test_a_launch_compiles_the_form_that_it_runs(
     if is_large:
         tileas.launch(0, (1, 1), kernel, SHORT)
         assert compiled == [True, False]
+
+
+LONG = (
+    Tensor(0x100000, (1024, 4096), "float16"),
+    Tensor(0x900000, (4096, 1024), "float16"),
+    Tensor(0x1100000, (1024, 1024), "float16"),
+    *(128, 256, 64),
+)
+"""Arguments of `product` with 64 iterations along K."""
+
+
+def test_ctas_divide_tile_blocks_where_a_launch_has_few(gpu: RecordingGpu) -> None:
+    kernel = ct.kernel(product._pyfunc)
+    for grid in ((4, 4), (8, 4), (8, 8), (8, 9), (4, 4)):
+        tileas.launch(0, grid, kernel, LONG)
+    extents = [launch.grid for launch in gpu.launches]
+    assert extents == [(32, 4, 1), (32, 4, 1), (16, 8, 1), (8, 9, 1), (32, 4, 1)]
+
+
+def test_a_program_that_says_how_many_ctas_it_wants_gets_them(gpu: RecordingGpu) -> None:
+    kernel = ct.kernel(product._pyfunc, num_ctas=1)
+    tileas.launch(0, (4, 4), kernel, LONG)
+    assert gpu.launches[0].grid == (4, 4, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
@@ -18,7 +18,8 @@ from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
-from tileas_xdsl.target.kernel_abi import ChooseForm, Grid
+from tileas_xdsl.target.few_tile_blocks import NO_NUMBER
+from tileas_xdsl.target.kernel_abi import USUAL_FORM, ChooseForm, Grid
 
 
 class GpuBackend:
@@ -73,18 +74,25 @@ class GpuBackend:
         questions = [one for one in executable.abi.questions if one.may_suit(flat)]
         if not questions:
             return LaunchPlan(executable, device, flat, programmatic=dependent)
-        most = min(one.always_unsuited(device.multiprocessors) for one in questions)
+        usual = common(one.unsuited(device.multiprocessors) for one in questions)
         plans: dict[int, LaunchPlan] = {}
 
         def form(grid: Grid) -> LaunchPlan:
             found = table.executable(parameters, capability, choose(grid))
             if id(found) not in plans:
+                blocks = usual if found.abi.form == USUAL_FORM else NO_NUMBER
                 plans[id(found)] = LaunchPlan(
-                    found, device, flat, programmatic=dependent, most=most
+                    found, device, flat, programmatic=dependent, tile_blocks=blocks
                 )
             return plans[id(found)]
 
         return ChosenPlan(form)
+
+
+def common(numbers: Iterable[range]) -> range:
+    """Return the numbers that are in all of some ranges."""
+    starts, stops = zip(*((one.start, one.stop) for one in numbers), strict=True)
+    return range(max(starts), max(min(stops), max(starts)))
 
 
 def _arrays(parameters: Sequence[Parameter], args: Sequence[Any]) -> Iterator[Any]:

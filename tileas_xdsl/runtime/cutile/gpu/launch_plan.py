@@ -24,12 +24,10 @@ from tileas_xdsl.runtime.gpu.launch_api import (
     function_address,
     programmatic_attribute,
 )
+from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
-
-NO_LIMIT = (1 << 64) - 1
-"""Tile blocks of a grid that C may launch, where it launches all that Python does."""
 
 
 class Start(Protocol):
@@ -99,12 +97,12 @@ class LaunchPlan:
         flat: Sequence[FlatValue],
         *,
         programmatic: bool = False,
-        most: int = NO_LIMIT,
+        tile_blocks: range = ANY_NUMBER,
     ) -> None:
-        """Prepare launches; of grids of more than `most` tile blocks, C makes that of one."""
+        """Prepare launches; of grids of other numbers of tile blocks, C makes that of one."""
         self.has_launched = False
         """Whether a launch was made here, which C can make again."""
-        self._most = most
+        self._limits = tile_blocks.start, tile_blocks.stop - 1
         self._executable, self._device, self._flat = executable, device, flat
         self._abi = executable.abi
         self._attribute = programmatic_attribute() if programmatic else None
@@ -144,7 +142,7 @@ class LaunchPlan:
         changing = tuple(block.numbers), tuple(block.maps)
         ctas = self._abi.tile_block_ctas
         grid = tuple(block.tile_blocks)
-        places = self._config.raw, self._function, enqueue, ctas, self._most, grid
+        places = self._config.raw, self._function, enqueue, ctas, self._limits, grid
         return make(*places, block.content, *changing, self)
 
     def _starter(self) -> Start:

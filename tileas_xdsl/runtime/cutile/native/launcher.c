@@ -14,13 +14,13 @@
        launcher.add(args, dependent, launch)
            Keep a `Launch` for arguments like these, or None for "by Python".
 
-       Launch(config, function, enqueue, ctas, most, grid, block, numbers, maps, owner)
+       Launch(config, function, enqueue, ctas, (least, most), grid, block, numbers, maps, owner)
            config       bytes of a CUlaunchConfig, whose grid and stream each launch writes
            function     the CUfunction
            enqueue      the address of cuLaunchKernelEx
            ctas         CTAs of a tile block
-           most         tile blocks up to which no grid is left to Python
-           grid         the one with more (x, y, z) that is not either
+           least, most  a grid of so many tile blocks, or any number between, is not left to Python
+           grid         the one (x, y, z) with fewer or more that is not either
            block        bytes of the parameters, with those that never change
            numbers      (offset, index among the values, format of `struct`) of those that change
            maps         (offset, index of its array, {address: 128 bytes}) of tensor maps
@@ -131,7 +131,7 @@ typedef struct {
     void *function;
     Enqueue enqueue;
     unsigned int ctas;
-    unsigned long long most;
+    unsigned long long least, most;
     uint32_t grid[3];
     char *block;
     size_t size;
@@ -187,11 +187,11 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     (void)names;
     const char *config, *block;
     Py_ssize_t config_size, block_size;
-    unsigned long long function, enqueue, most;
+    unsigned long long function, enqueue, least, most;
     unsigned int ctas, x, y, z;
     PyObject *numbers, *maps, *owner;
-    if (!PyArg_ParseTuple(args, "y#KKIK(III)y#O!O!O", &config, &config_size, &function, &enqueue,
-                          &ctas, &most, &x, &y, &z, &block, &block_size, &PyTuple_Type, &numbers,
+    if (!PyArg_ParseTuple(args, "y#KKI(KK)(III)y#O!O!O", &config, &config_size, &function, &enqueue,
+                          &ctas, &least, &most, &x, &y, &z, &block, &block_size, &PyTuple_Type, &numbers,
                           &PyTuple_Type, &maps, &owner))
         return NULL;
     if (config_size != sizeof(Config)) {
@@ -206,7 +206,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     self->function = (void *)(uintptr_t)function;
     self->enqueue = (Enqueue)(uintptr_t)enqueue;
     self->ctas = ctas;
-    self->most = most;
+    self->least = least, self->most = most;
     self->grid[0] = x, self->grid[1] = y, self->grid[2] = z;
     self->size = (size_t)block_size;
     self->block = PyMem_Malloc(self->size + 1);
@@ -432,8 +432,9 @@ static int enqueue(Launch *launch, const uint32_t blocks[3], uint64_t stream)
 static int is_for_python(const uint32_t blocks[3], const Launch *launch)
 {
     unsigned long long rows = (unsigned long long)blocks[0] * blocks[1]; /* of 24 bits each */
+    int is_smaller = blocks[2] <= UINT64_MAX / (rows + 1) && rows * blocks[2] < launch->least;
     int is_larger = rows > launch->most || (blocks[2] && rows > launch->most / blocks[2]);
-    return is_larger && memcmp(blocks, launch->grid, sizeof(launch->grid));
+    return (is_smaller || is_larger) && memcmp(blocks, launch->grid, sizeof(launch->grid));
 }
 
 static PyObject *relaunch(Launcher *self, PyObject *const *args)

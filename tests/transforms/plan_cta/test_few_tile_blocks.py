@@ -1,0 +1,105 @@
+"""Launches of few tile blocks: several CTAs divide each, and compute the same bits."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import tileas_xdsl as tileas
+from kernels.cutile import Problem, emulated, evaluated, problems, simulated
+from kernels.cutile.matmul import matmul, product_problem
+from kernels.cutile.reductions import sum_of_columns
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.few_tile_blocks import MIN_BYTES, FewTileBlocks
+
+HALVES = "f16[?, ?%8]"
+PRODUCT = tileas.compile(
+    matmul,
+    signature=f"a: {HALVES}, b: {HALVES}, c: {HALVES}, tm=128, tn=256, tk=64",
+    target="sm_90a",
+)
+LOADED = 2 * 64 * (128 + 256)
+"""Bytes of an iteration."""
+
+
+def of_k(columns: int | None) -> Sequence[Any]:
+    """The arguments of a launch, with so many columns of A."""
+    return [None, 512, columns, 4096, 1, *(None, columns, 512, 512, 1), *(None, 512, 512, 512, 1)]
+
+
+@pytest.mark.parametrize(
+    ("grid", "wanted"),
+    [
+        ((16, 1, 1), 8),  # 128 CTAs on 132 multiprocessors
+        ((17, 1, 1), 4),
+        ((11, 3, 1), 4),
+        ((11, 3, 2), 2),
+        ((67, 1, 1), 1),  # two CTAs each would not run at once
+        ((0, 1, 1), 1),
+    ],
+)
+def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
+    arguments = of_k(4096)
+    _, _, count = PRODUCT.abi.wanted(lambda one: one.suits(arguments, grid, 132))
+    assert count == wanted
+    numbers = [
+        one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if one.suits(arguments, grid, 132)
+    ]
+    assert not any(prod(grid) in unsuited for unsuited in numbers)
+
+
+@pytest.mark.parametrize("columns", [0, MIN_BYTES // LOADED * 64, None])
+def test_what_loads_little_is_not_divided(columns: int | None) -> None:
+    """A tile block of one CTA is done before another form of the code would be loaded."""
+    question = PRODUCT.abi.few_tile_blocks[0]
+    assert not question.suits(of_k(columns), (4, 1, 1), 132)
+    assert question.may_suit(of_k(columns)) is bool(columns)
+    assert question.suits(of_k(MIN_BYTES // LOADED * 64 + 64), (4, 1, 1), 132)
+
+
+def test_the_last_tile_block_counts_where_loops_differ() -> None:
+    """The loop over keys of causal attention ends at the queries of a tile block."""
+    steps = ("block x", "64", "muli 0 1", "0", "1")
+    loops = PRODUCT.abi.few_tile_blocks[0].loops
+    question = FewTileBlocks(2, steps, (type(loops[0])(LOADED, ((3, 2, 4),)),))
+    assert question.suits((), (8, 1, 1), 132)
+    assert not question.suits((), (1, 1, 1), 132)
+
+
+def test_rows_are_loaded_by_whole_sectors() -> None:
+    """Eight CTAs would load 32 bytes of a row each; no CTA has a part of what is summed."""
+    kernel = tileas.compile(
+        sum_of_columns, signature="x: f32[?, ?%4], y: f32[?], rows=64, columns=64", target="sm_90a"
+    )
+    assert [one.count for one in kernel.abi.few_tile_blocks] == [4, 2]
+
+
+def test_code_keeps_what_it_asks() -> None:
+    stored = Executable("sm_90a", PRODUCT.abi, PRODUCT.ptx, b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == PRODUCT.abi
+    divided = PRODUCT.divided(4)
+    assert divided.abi.form == (False, None, 4)
+    assert (
+        divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks[1:]) == divided.abi.form
+    )
+
+
+CASES = (
+    (product_problem("matmul", "f16", "f32", (200, 520, 136), (128, 256, 64)), 8),
+    (product_problem("matmul_bt", "bf16", "bf16", (200, 264, 136), (128, 128, 64)), 4),
+    (next(p for p in problems("attention") if "1x1x128x192x128 bf16" in str(p)), 2),
+)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize(("problem", "count"), CASES, ids=str)
+@pytest.mark.sample(4)
+def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> None:
+    kernel = problem.compiled(target).divided(count)
+    assert kernel.abi.tile_block_ctas == count
+    assert evaluated(problem, kernel).is_right
+    assert simulated(problem, kernel).is_right
+    assert emulated(problem, kernel, order="random", seed=1).is_right

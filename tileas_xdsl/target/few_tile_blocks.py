@@ -1,0 +1,76 @@
+"""Launches of so few tile blocks that several CTAs should compute each.
+
+    grid of 16 tile blocks, 132 multiprocessors:  16 CTAs run, or 128 where 8 divide each tile block
+
+Bits stay the same: the CTAs divide a dimension that the program never looks across.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tileas_xdsl.target.launch_numbers import values_of
+
+COUNTS = (8, 4, 2)
+"""CTAs that may divide a tile block, the most first: as many as clusters of any kernel have."""
+
+MIN_BYTES = 1 << 16
+"""Bytes that the loops of a tile block load where dividing it is worth another form of the code."""
+
+ANY_NUMBER = range(1 << 64)
+"""Numbers of tile blocks of a grid, all that there are."""
+
+NO_NUMBER = range(1, 1)
+"""No number of tile blocks."""
+
+
+@dataclass(frozen=True)
+class LoopBytes:
+    """What an iteration loads, and how many there are in a tile block."""
+
+    bytes: int
+    bounds: tuple[tuple[int, int, int], ...]
+    """The steps with lower bound, upper bound and step of the loop and of those around it."""
+
+
+@dataclass(frozen=True)
+class FewTileBlocks:
+    """The launches of a kernel that leave multiprocessors to `count` CTAs for each tile block."""
+
+    count: int
+    steps: tuple[str, ...]
+    """What a launch computes (`launch_numbers`)."""
+    loops: tuple[LoopBytes, ...]
+
+    def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
+        """Whether all CTAs of a launch run at once, and tile blocks load enough to be divided."""
+        is_small = 0 < prod(grid) * self.count <= multiprocessors
+        return is_small and self._bytes(args, grid) >= MIN_BYTES
+
+    def may_suit(self, args: Sequence[Any]) -> bool:
+        """Whether a launch with these arguments loads enough in some grid, as far as is known."""
+        return self._bytes(args, (1, 1, 1)) > 0
+
+    def unsuited(self, multiprocessors: int) -> range:
+        """The numbers of tile blocks with which no launch is one."""
+        return ANY_NUMBER[multiprocessors // self.count + 1 :]
+
+    def _bytes(self, args: Sequence[Any], grid: Sequence[int]) -> int:
+        """Return what the first or the last tile block loads, the more of both; 0 if unknown."""
+        ends = [np.array([0, extent - 1], np.int64) for extent in grid]
+        found = values_of(self.steps, args, grid, ends)
+        if found is None:
+            return 0
+        loaded = np.zeros(2, np.int64)
+        for loop in self.loops:
+            trips = np.ones(2, np.int64)
+            for lower, upper, step in loop.bounds:
+                by = np.maximum(found[step], 1)
+                trips *= np.maximum(-((found[lower] - found[upper]) // by), 0)
+            loaded += loop.bytes * trips
+        return int(loaded.max())
