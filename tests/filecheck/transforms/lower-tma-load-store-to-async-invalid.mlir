@@ -172,7 +172,7 @@ func.func @f(%v: !view, %t: tensor<64x64xf16>, %i: index) attributes {nv_tileaa.
 
 func.func @f(%v: !view, %t: tensor<64x64xf16>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %behind = arith.constant 32 : index
-  // expected-error@+1 {{'nv_tileas.tiled_store' op begins at multiples of 2 bytes of a row as far as is known, and stores by TMA at multiples of 16}}
+  // expected-error@+1 {{'nv_tileas.tiled_store' op begins at multiples of 2 bytes of a row as far as is known, and copies of TMA at multiples of 16}}
   nv_tileas.tiled_store %t, %v[%i, %i] offset[%behind, %i] {atom = #nv_tileas<atom tma_store_2d>} : tensor<64x64xf16>, !view
   func.return
 }

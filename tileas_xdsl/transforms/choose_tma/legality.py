@@ -7,6 +7,7 @@ API, cuTensorMapEncodeTiled):
   stride is 1, the rank at most 5, an extent of a box at most 256;
 * the host encodes the map before the launch: address, extents and strides must be arguments, but
   for where a slice of rows begins and ends;
+* the first element of a tile is at a multiple of 16 bytes of its row (`offset_problem`);
 * TMA fills out-of-bounds elements with zeros, has no mask, and its copies are weak;
 * all threads must reach the operation together, since one of them issues it for the block.
 
@@ -127,7 +128,7 @@ def _problem(op: TiledLoadOp | Written) -> str | None:
     if (part := array_slice(array_of(op.view))) is not None:
         tile = op.result.type if is_load else op.value.type
         return _slice_problem(op, part) or _tile_problem(tile)
-    if not is_load and (problem := offset_problem(op.offsets, element_of(op.view.type))):
+    if problem := offset_problem(op.offsets, element_of(op.view.type)):
         return f"it {problem}"
     return _tile_problem(op.result.type if is_load else op.value.type) or array_problem(op.view)
 

@@ -53,9 +53,9 @@ def stride_problem(type_: Attribute, bits: int) -> str | None:
 
 
 def offset_problem(offsets: Sequence[SSAValue], element: Attribute | None) -> str | None:
-    """Why TMA does not store a tile at offsets in elements; None if it does, or there are none.
+    """Why TMA does not copy a tile at offsets in elements; None if it does, or there are none.
 
-    A store writes whole units of 16 bytes, which are those of the array.
+    A copy moves whole units of 16 bytes, which are those of the array: others fault on an H200.
     """
     if not offsets:
         return None
@@ -63,6 +63,6 @@ def offset_problem(offsets: Sequence[SSAValue], element: Attribute | None) -> st
     if step % STRIDE_BYTES == 0:
         return None
     return (
-        f"begins at multiples of {step} bytes of a row as far as is known, and stores by TMA at "
+        f"begins at multiples of {step} bytes of a row as far as is known, and copies of TMA at "
         f"multiples of {STRIDE_BYTES}"
     )

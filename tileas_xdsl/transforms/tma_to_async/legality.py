@@ -79,7 +79,7 @@ def offset_of(request: Request, axis: int) -> int | None:
 
 def _check_offsets(request: Request) -> None:
     op = request.op
-    if isinstance(op, TiledStoreOp | TiledAtomicRmwOp):
+    if isinstance(op, TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp):
         problem = offset_problem(op.offsets, element_of(request.tile))
         if problem is not None:
             raise op_error(op, problem)
