@@ -86,8 +86,8 @@ else:
                 "MbarrierInvalOp MbarrierTryWaitOp MbarrierWaitOp SyncWarpOp"
             ),
             "threads.indices": (
-                "BlockIdxOp ClusterRankOp ElectOneOp GetDynSmemOp GridDimOp LaneIdxOp "
-                "MakeWarpUniformOp SetMaxRegisterOp ThreadIdxOp WarpIdxOp"
+                "BlockIdxOp ClusterRankOp ElectOneOp GetDynSmemOp GetDynSmemSizeOp GridDimOp "
+                "LaneIdxOp MakeWarpUniformOp SetMaxRegisterOp ThreadIdxOp WarpIdxOp"
             ),
             "threads.launch_control": (
                 "CLC_RESPONSE_BYTES ClcResponseOp IssueClcQueryOp check_clc_response"
@@ -97,7 +97,7 @@ else:
                 "BulkCommitOp BulkWaitOp PrefetchTmaDescOp TmaLoadOp TmaReduceOp TmaStoreOp"
             ),
             "tma.descriptor_addresses": (
-                "CastTmaDescToIntegerOp GetDynSmemSizeOp GetGridConstantPointerOp GetTmaDescAddrOp"
+                "CastTmaDescToIntegerOp GetGridConstantPointerOp GetTmaDescAddrOp"
             ),
             "tma.descriptor_updates": (
                 "AcquireTmaDescOp CopyTmaDescOp PublishTmaDescOp UpdateTmaDescOp"

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.dialects.nv_tileas.builders import (
+from tileas_xdsl.dialects.nv_tileas.builders.memory import (
     TileView,
     build_view_then_load,
     build_view_then_store,

@@ -26,7 +26,7 @@ HANDLERS = HandlerTable[Handler](
         "cute_nvgpu.threads.launch_control": ("control.launch_control",),
         "cute_nvgpu.threads.warp_collectives": ("control.threads",),
         "cute_nvgpu.tma.copies": ("memory.bulk_copies",),
-        "cute_nvgpu.tma.descriptor_addresses": ("memory.bulk_copies", "control.threads"),
+        "cute_nvgpu.tma.descriptor_addresses": ("memory.bulk_copies",),
         "cute_nvgpu.tma.descriptor_updates": ("memory.tma_updates",),
         "xdsl.dialects.arith": (
             "arithmetic.constants",

@@ -22,6 +22,7 @@ __all__ = [
     "ClusterRankOp",
     "ElectOneOp",
     "GetDynSmemOp",
+    "GetDynSmemSizeOp",
     "GridDimOp",
     "LaneIdxOp",
     "MakeWarpUniformOp",
@@ -195,3 +196,16 @@ class GetDynSmemOp(FieldsOp):
             )
         if offset % type_.align:
             raise op_error(self, f"starts at byte {offset}, which is not aligned to {type_.align}")
+
+
+@irdl_op_definition
+@derived_init
+class GetDynSmemSizeOp(FieldsOp):
+    """The bytes of dynamic shared memory that the launch gave."""
+
+    name = "cute_nvgpu.arch.get_dyn_smem_size"
+
+    result = result_def(i32)
+
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict"

@@ -1,8 +1,8 @@
-"""Addresses of tensor maps as values, and the size of dynamic shared memory."""
+"""Addresses of tensor maps as values."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import i64
 from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
@@ -15,7 +15,6 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
     "CastTmaDescToIntegerOp",
-    "GetDynSmemSizeOp",
     "GetGridConstantPointerOp",
     "GetTmaDescAddrOp",
 ]
@@ -65,16 +64,3 @@ class CastTmaDescToIntegerOp(_OfMapOp):
 
     result = result_def(i64)
     traits = traits_def(Pure())
-
-
-@irdl_op_definition
-@derived_init
-class GetDynSmemSizeOp(FieldsOp):
-    """The bytes of dynamic shared memory that the launch gave."""
-
-    name = "cute_nvgpu.arch.get_dyn_smem_size"
-
-    result = result_def(i32)
-
-    traits = traits_def(Pure())
-    assembly_format = "attr-dict"

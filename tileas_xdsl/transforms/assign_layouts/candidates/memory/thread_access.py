@@ -85,8 +85,8 @@ def row_steps(fragment: RegisterLayout, elements: int) -> int:
     present = held[held >= 0]
     if not present.size:
         return 1
-    covered = np.unique(present[present % rows == present[0] % rows]).size
-    return ceil_div(fragment.shape[-1], covered)
+    covered = set(present[present % rows == present[0] % rows].tolist())
+    return ceil_div(fragment.shape[-1], len(covered))
 
 
 @lru_cache(maxsize=1024)
