@@ -161,6 +161,7 @@ WIDE = product_problem("matmul", "f16", "f16", (128, 128, 128), (128, 128, 64))
         (Attention(1, 1, 128, 192, 128, tm=128, tn=128).problem(), None),
         (Attention(1, 1, 128, 128, 64, tm=128, tn=128).problem(), "powers take as long as"),
         (Attention(1, 1, 128, 128, 128).problem(), "1 CTAs, not 2, would share"),
+        (Attention(1, 1, 128, 192, 128, causal=True, tm=128).problem(), "some tile blocks have"),
     ],
     ids=str,
 )

@@ -472,3 +472,55 @@ func.func @ahead(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %w: !nv_tileas.til
   }
   func.return
 }
+
+// -----
+
+// What a loop around loads for the products is a stream of that loop, with a ring of its own: the
+// producer loads the tile of the next round while this one ends.  The consumer reads it in its stage
+// until the products are read, which may run until then.
+
+func.func @stream(%q: !nv_tileas.tiled_view<64x32xf16, gmem>, %k: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %tiles: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  scf.for %t = %zero to %tiles step %one {
+    %x = nv_tileas.tiled_load %q[%t, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %sum = scf.for %j = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+      %y = nv_tileas.tiled_load %k[%j, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+      %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    %rounded = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+    %widened = arith.extf %rounded : tensor<64x64xf16> to tensor<64x64xf32>
+    nv_tileas.tiled_store %widened, %c[%t, %zero] {atom = #nv_tileas<atom stg>, nv_tileas.until_read} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+    scf.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @stream
+// CHECK:       %[[P:.*]], %[[C:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} {nv_tileas.stages_are_a_hint, numStages = 4
+// CHECK:       %[[PQ:.*]], %[[CQ:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} {nv_tileas.stages_are_a_hint, numStages = 2
+// CHECK:       scf.for %[[T:.*]] = %zero to %tiles step %one iter_args(%{{.*}} = %[[P]], %{{.*}} = %{{.*}}, %[[F:.*]] = %[[PQ]], %[[I:.*]] = %{{.*}})
+// CHECK-NEXT:    %[[FILLED:.*]], %{{.*}} = nv_tileas.async.pipeline.produce_one_async %[[F]], %[[I]]
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      %x = nv_tileas.tiled_load %q[%[[T]], %zero]
+// CHECK-NEXT:      nv_tileas.async.pipeline.yield %x
+// CHECK-NEXT:    }
+// CHECK-NEXT:    nv_tileas.async.pipeline.producer_commit %[[FILLED]]
+// CHECK-NEXT:    nv_tileas.async.pipeline.inc_iter %[[I]]
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      nv_tileas.async.pipeline.produce_one_async
+// CHECK:       }, agent 1 {
+// CHECK:       scf.for %t = %zero to %tiles step %one
+// CHECK-NEXT:    %[[WAITED:.*]] = nv_tileas.async.pipeline.consumer_wait %[[W:.*]], %[[J:.*]] {consumer_idx = 0
+// CHECK-NEXT:    %[[READ:.*]], %[[X:.*]] = nv_tileas.async.pipeline.consumer_read %[[WAITED]], %[[J]]
+// CHECK:         %{{.*}}, %{{.*}}, %sum = scf.for
+// CHECK-NEXT:      nv_tileas.async.pipeline.consume_one
+// CHECK-NEXT:      ^bb0
+// CHECK-NEXT:        nv_tileas.dot %[[X]]
+// CHECK:         arith.truncf %sum
+// CHECK-NEXT:    nv_tileas.async.pipeline.consumer_release %[[READ]]
+// CHECK-NEXT:    nv_tileas.async.pipeline.inc_iter %[[J]]
+// CHECK-NEXT:    arith.extf
+// CHECK-NEXT:    nv_tileas.tiled_store

@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -48,7 +49,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProduceOneAsyncOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, Schedule, read_pin
+from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, RolePlan, Schedule, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
@@ -57,11 +58,12 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     drop_dead,
     write_producer,
 )
-from tileas_xdsl.transforms.pipeline_loads.agent_split import fill_of, move
+from tileas_xdsl.transforms.pipeline_loads.agent_split import move
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
-from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of
+from tileas_xdsl.transforms.pipeline_loads.outer_rings import OuterRings
+from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of, stages_ahead
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import CONSUMER, create_pipeline
+from tileas_xdsl.transforms.pipeline_loads.stage_fills import fill_of
 
 
 def write_agents(
@@ -103,7 +105,7 @@ class _Agents:
 
     def write(self) -> scf.ForOp:
         """Pipelines and agents in the place of what is divided."""
-        operations = self.found.divided()
+        operations, ahead = self.found.divided(), self._ahead()
         builder = Builder(InsertPoint.after(operations[-1]))
         pipelines = [create_pipeline(builder, ring.tiles, ring.stages) for ring in self.rings]
         for made in pipelines:
@@ -111,31 +113,42 @@ class _Agents:
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
         needed = self.found.needed
-        handed = HandedValues.of(needed, builder, first=2 * len(self.rings))
-        stages = [
-            *_with_iterators(inner, [one.producer for one in pipelines], self.rings),
-            *handed.begin(inner, produces=True),
-        ]
+        outer = OuterRings.of(needed, ahead, builder, first=2 * len(self.rings))
+        first = _with_iterators(inner, [one.producer for one in pipelines], self.rings)
         fills = {one.loop: partial(self._fill, rings) for one, rings in self.loops}
-        write_producer(operations, needed, fills, handed.hand, stages, inner)
+        stages = [*first, *outer.begin(inner, produces=True)]
+        write_producer(operations, needed, fills, outer.hands, stages, inner, len(first))
         move(operations, consumer)
         inner = Builder(InsertPoint.at_start(consumer))
-        stages = [
-            *_with_iterators(inner, [one.consumer for one in pipelines], self.rings),
-            *handed.begin(inner, produces=False),
-        ]
+        first = _with_iterators(inner, [one.consumer for one in pipelines], self.rings)
         reads = {one.loop: partial(self._consume, one, rings) for one, rings in self.loops}
-        taken = dict.fromkeys(needed.handed, handed.take)
-        carry_stages(consumer, needed.control, reads, taken, stages)
+        stages = [*first, *outer.begin(inner, produces=False)]
+        ends = outer.streamed.ends
+        carry_stages(consumer, needed.control, reads, outer.takes, ends, stages, len(first))
         drop_dead(consumer)
         self._switch(builder, producer, consumer)
         assert self.first is not None
         return self.first
 
+    @property
+    def _plans(self) -> Sequence[RolePlan]:
+        plans = (self.schedule.plan.role(name) for name in (Role.PRODUCER, Role.CONSUMER))
+        return [plan for plan in plans if plan is not None]
+
+    def _blocks(self) -> int:
+        """The blocks that share a multiprocessor, by the registers of all roles."""
+        needed = sum(plan.warps * plan.replicas * WARP * plan.registers for plan in self._plans)
+        most = self.target.registers_per_multiprocessor // needed
+        return max(spec_of(self.found).occupancy, most)
+
+    def _ahead(self) -> int:
+        """The stages of tiles that loops around load."""
+        held = sum(aligned_bytes(tile) * ring.stages for ring in self.rings for tile in ring.tiles)
+        return stages_ahead(self.found, held, self._blocks(), self.target)
+
     def _switch(self, builder: Builder, producer: Block, consumer: Block) -> None:
-        plans = [self.schedule.plan.role(name) for name in (Role.PRODUCER, Role.CONSUMER)]
-        warps = [plan.warps * plan.replicas for plan in plans if plan is not None]
-        registers = [plan.registers for plan in plans if plan is not None]
+        warps = [plan.warps * plan.replicas for plan in self._plans]
+        registers = [plan.registers for plan in self._plans]
         builder.insert(
             AgentSwitchOp(
                 [Region(producer), Region(consumer)],
@@ -143,11 +156,7 @@ class _Agents:
                 num_warps=warps,
             )
         )
-        pairs = zip(warps, registers, strict=True)
-        needed = sum(count * WARP * each for count, each in pairs)
-        spec = spec_of(self.found)
-        blocks = max(spec.occupancy, self.target.registers_per_multiprocessor // needed)
-        spec = replace(spec, num_warps=sum(warps), occupancy=blocks)
+        spec = replace(spec_of(self.found), num_warps=sum(warps), occupancy=self._blocks())
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
     # the agent that loads

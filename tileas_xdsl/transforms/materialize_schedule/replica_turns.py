@@ -21,26 +21,33 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnAction, TurnOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
 
 def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
-    """Put the products of a round between `take` and `pass`, where a schedule has turns."""
+    """Put the products of a round between `take` and `pass`, where a schedule has turns.
+
+    A loop that runs again goes on with the turn that it has ended with: replicas do not meet there.
+    """
     operations = list(loop.body.block.ops)
     products = [op for op in operations if _multiplies(op)]
     if len(barriers) < 2 or not products:
         return
     behind = operations[operations.index(products[-1]) :]
     last = max(behind, key=exponentials, default=products[-1])
+    agent = next(op for op in enclosing_ops(loop) if isinstance(op, AgentSwitchOp))
+    whole = next(op for op in (loop, *enclosing_ops(loop)) if op.parent_op() is agent)
     for action, point in (
-        (TurnAction.OPEN, InsertPoint.before(loop)),
+        (TurnAction.OPEN, InsertPoint.before(whole)),
         (TurnAction.TAKE, InsertPoint.before(products[0])),
         (TurnAction.PASS, InsertPoint.after(last)),
-        (TurnAction.CLOSE, InsertPoint.after(loop)),
+        (TurnAction.CLOSE, InsertPoint.after(whole)),
     ):
         Rewriter.insert_op(TurnOp(action, barriers), point)
 

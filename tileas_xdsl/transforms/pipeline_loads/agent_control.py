@@ -46,27 +46,39 @@ def write_producer(
     operations: Sequence[Operation],
     needed: ProducerSlice,
     fills: Mapping[scf.ForOp, Fill],
-    hand: Hand,
+    hands: Mapping[Operation, Hand],
     stages: Stages,
     builder: Builder,
+    of_rounds: int,
 ) -> None:
-    """Write the producer's part of these operations; rounds of loops in `fills` fill stages."""
-    _Producer(needed, fills, hand).write(operations, stages, builder)
+    """Write the producer's part of these operations; rounds of loops in `fills` fill stages.
+
+    These loops carry the first `of_rounds` of `stages`, the loops around them all.
+    """
+    _Producer(needed, fills, hands, of_rounds).write(operations, stages, builder)
 
 
 class _Producer:
-    def __init__(self, needed: ProducerSlice, fills: Mapping[scf.ForOp, Fill], hand: Hand) -> None:
-        self.needed, self.fills, self.hand = needed, fills, hand
+    def __init__(
+        self,
+        needed: ProducerSlice,
+        fills: Mapping[scf.ForOp, Fill],
+        hands: Mapping[Operation, Hand],
+        of_rounds: int,
+    ) -> None:
+        self.needed, self.fills, self.hands = needed, fills, hands
+        self.of_rounds = of_rounds
         self.values: dict[SSAValue, SSAValue] = {}
 
     def write(self, operations: Sequence[Operation], stages: Stages, builder: Builder) -> Stages:
         for op in operations:
             if op in self.needed.repeated:
                 builder.insert(op.clone(self.values))
-            elif op in self.needed.handed or op in self.needed.claimed:
-                stages = self.hand(op, stages, self.values, builder)
+            elif op in self.hands:
+                stages = self.hands[op](op, stages, self.values, builder)
             elif op in self.needed.control:
-                stages = self._control(op, stages, builder)
+                count = self.of_rounds if op in self.fills else len(stages)
+                stages = [*self._control(op, stages[:count], builder), *stages[count:]]
         return stages
 
     def _control(self, op: Operation, stages: Stages, builder: Builder) -> Stages:
@@ -150,14 +162,17 @@ def carry_stages(
     around: frozenset[Operation],
     loops: Mapping[scf.ForOp, Consume],
     taken: Mapping[Operation, Take],
+    ends: Mapping[Operation, Take],
     stages: Stages,
+    of_rounds: int,
 ) -> Stages:
     """Rewrite the consumer's loops that load, and let all control flow around them carry stages.
 
     Operations of `around` are replaced by ones whose first results are the stages, those of `taken`
-    by what reads the producer's result.
+    by what reads the producer's result; in front of those of `ends`, which may become known on the
+    way, stages are released.  `loops` carry the first `of_rounds` of the stages.
     """
-    return _Consumer(around, loops, taken).carry(block, stages)
+    return _Consumer(around, loops, taken, ends, of_rounds).carry(block, stages)
 
 
 @dataclass(frozen=True)
@@ -165,18 +180,25 @@ class _Consumer:
     around: frozenset[Operation]
     loops: Mapping[scf.ForOp, Consume]
     taken: Mapping[Operation, Take]
+    ends: Mapping[Operation, Take]
+    of_rounds: int
 
     def carry(self, block: Block, stages: Stages) -> Stages:
         for op in list(block.ops):
             builder = Builder(InsertPoint.before(op))
+            if op in self.ends:
+                stages = self.ends[op](op, stages, builder)
             if op in self.taken:
                 stages = self.taken[op](op, stages, builder)
                 continue
             if isinstance(op, scf.ForOp) and op in self.loops:
-                made: Operation = self.loops[op](op, stages, builder)
+                count = self.of_rounds
+                read = self.loops[op](op, stages[:count], builder)
                 Rewriter.erase_op(op)
-            elif isinstance(op, scf.ForOp) and op in self.around:
-                made = self._loop(op, stages, builder)
+                stages = [*read.results[:count], *stages[count:]]
+                continue
+            if isinstance(op, scf.ForOp) and op in self.around:
+                made: Operation = self._loop(op, stages, builder)
             elif isinstance(op, scf.IfOp) and op in self.around:
                 made = self._branch(op, stages, builder)
             elif isinstance(op, scf.WhileOp) and op in self.around:

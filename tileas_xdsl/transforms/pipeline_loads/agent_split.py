@@ -28,15 +28,12 @@ from functools import partial
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.dialects.interned import tensor_of
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -49,7 +46,6 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProducerCommitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     Stages,
@@ -58,15 +54,14 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     write_producer,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, gathered_by
+from tileas_xdsl.transforms.pipeline_loads.outer_rings import OuterRings
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
     CONSUMER,
-    COPY,
     create_pipeline,
     payload_of,
 )
+from tileas_xdsl.transforms.pipeline_loads.stage_fills import fill_of, replace_load, stage_tile
 
 
 def divide(found: LoadLoop, resources: Resources) -> None:
@@ -91,16 +86,19 @@ class _Division:
         pipeline.attributes[STAGES_ARE_A_HINT] = UnitAttr()
         producer, consumer = Block(), Block()
         inner = Builder(InsertPoint.at_end(producer))
-        needed, handed = self.found.needed, HandedValues.of(self.found.needed, builder, first=2)
-        stage = [*self._first_stage(pipeline.producer, inner), *handed.begin(inner, produces=True)]
+        needed = self.found.needed
+        outer = OuterRings.of(needed, self.resources.ahead, builder, first=2)
+        first = self._first_stage(pipeline.producer, inner)
         fills = {one.loop: partial(self._fill, one) for one in self.loops}
-        write_producer(operations, needed, fills, handed.hand, stage, inner)
+        stages = [*first, *outer.begin(inner, produces=True)]
+        write_producer(operations, needed, fills, outer.hands, stages, inner, len(first))
         move(operations, consumer)
         inner = Builder(InsertPoint.at_start(consumer))
-        stage = [*self._first_stage(pipeline.consumer, inner), *handed.begin(inner, produces=False)]
+        first = self._first_stage(pipeline.consumer, inner)
         reads = {one.loop: partial(self._consume, one) for one in self.loops}
-        taken = dict.fromkeys((*needed.handed, *needed.claimed), handed.take)
-        carry_stages(consumer, needed.control, reads, taken, stage)
+        stages = [*first, *outer.begin(inner, produces=False)]
+        ends = outer.streamed.ends
+        carry_stages(consumer, needed.control, reads, outer.takes, ends, stages, len(first))
         drop_dead(consumer)
         resources = self.resources
         builder.insert(
@@ -129,14 +127,14 @@ class _Division:
         builder: Builder,
     ) -> Stages:
         """Each round fills a stage."""
-        token, iterator, *handed = stage
+        token, iterator = stage
         fill = Region(fill_of(one.loads, values))
         if any(isinstance(load, ConvertLayoutOp) for load in one.loads):
             filled = builder.insert(ProduceOneOp(token, iterator, body=fill))
-            return [filled.result_token, builder.insert(IncIterOp(iterator)).next, *handed]
+            return [filled.result_token, builder.insert(IncIterOp(iterator)).next]
         filled = builder.insert(ProduceOneAsyncOp(token, iterator, body=fill))
         committed = builder.insert(ProducerCommitOp(filled.result_token)).result_token
-        return [committed, builder.insert(IncIterOp(iterator)).next, *handed]
+        return [committed, builder.insert(IncIterOp(iterator)).next]
 
     # the agent that multiplies
 
@@ -147,7 +145,6 @@ class _Division:
         old, carried = loop.body.block, [*stage, *loop.iter_args]
         body = Block(arg_types=(loop.lb.type, *(value.type for value in carried)))
         index, token, iterator, *now = body.args
-        handed, now = now[: len(stage) - 2], now[len(stage) - 2 :]
         for before, after in zip(old.args, (index, *now), strict=True):
             before.replace_all_uses_with(after)
         end = old.last_op
@@ -168,7 +165,7 @@ class _Division:
         known = dict(zip(given, consumed.payload, strict=True))
         following = inner.insert(IncIterOp(iterator)).next
         results = [known.get(value, value) for value in kept]
-        inner.insert(scf.YieldOp(consumed.result_token, following, *handed, *results))
+        inner.insert(scf.YieldOp(consumed.result_token, following, *results))
         made = builder.insert(scf.ForOp(loop.lb, loop.ub, loop.step, carried, body))
         made.location = loop.location
         for before, after in zip(loop.results, made.results[len(stage) :], strict=True):
@@ -181,56 +178,10 @@ class _Division:
         block = Block(arg_types=self.tiles)
         for load, tile in zip(one.loads, block.args, strict=True):
             tile.name_hint = load.result.name_hint
-            _replace_load(load, tile)
+            replace_load(load, tile)
         move([*one.loop.body.block.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
-
-
-def _replace_load(load: StageLoad, tile: SSAValue) -> None:
-    """Let the users of what was loaded read the tile of the stage."""
-    made = gathered_by(load) if isinstance(load, ConvertLayoutOp) else load
-    load.result.replace_all_uses_with(tile)
-    assert made is not None
-    if made.out_token is not None and made.token is not None:
-        made.out_token.replace_all_uses_with(made.token)
-    Rewriter.erase_op(load)
-    if made is not load:
-        Rewriter.erase_op(made)
-
-
-def fill_of(loads: Sequence[StageLoad], values: Mapping[SSAValue, SSAValue]) -> Block:
-    """The body that fills a stage: the loads, each the tile of the stage in its place."""
-    block = Block(arg_types=[stage_tile(load) for load in loads])
-    filled: list[SSAValue] = []
-    for load, tile in zip(loads, block.args, strict=True):
-        if isinstance(load, ConvertLayoutOp):
-            made = gathered_by(load)
-            assert made is not None
-            block.add_op(copied := made.clone({**values}))
-            block.add_op(CopyOp(copied.result, tile, atom=COPY))
-            filled.append(tile)
-        else:
-            block.add_op(by_tma := _load_of_stage(load, values))
-            filled.append(by_tma.result)
-    block.add_op(PipelineYieldOp(*filled))
-    return block
-
-
-def _load_of_stage(load: TiledLoadOp, values: Mapping[SSAValue, SSAValue]) -> TiledLoadOp:
-    made = TiledLoadOp(
-        values.get(load.view, load.view),
-        [values.get(value, value) for value in load.coords],
-        atom=load.atom,
-        result_type=stage_tile(load),
-        offsets=[values.get(value, value) for value in load.offsets],
-        padding=load.padding_value,
-        allow_tma=True,
-    )
-    made.attributes |= load.attributes
-    made.location = load.location
-    made.result.name_hint = load.result.name_hint
-    return made
 
 
 def move(operations: Sequence[Operation], block: Block) -> None:
@@ -238,11 +189,3 @@ def move(operations: Sequence[Operation], block: Block) -> None:
     for op in operations:
         op.detach()
         block.add_op(op)
-
-
-def stage_tile(load: StageLoad) -> TensorType[Attribute]:
-    """The tile of a stage; where it lies is said by the pipeline."""
-    element, shape = element_of(load.result.type), shape_of(load.result.type)
-    assert element is not None
-    assert shape is not None
-    return tensor_of(element, shape)

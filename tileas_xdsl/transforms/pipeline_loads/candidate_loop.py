@@ -50,6 +50,7 @@ from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     gathered_by,
     producer_slice,
 )
+from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_loads
 
 _LOADS = (GatherLoadOp, LoadOp, TiledLoadOp)
 
@@ -139,6 +140,10 @@ def with_loops(first: LoadLoop, following: Sequence[LoadLoop]) -> LoadLoop:
     needed = producer_slice(loads, first.staying)
     if isinstance(needed, str):
         return with_loops(first, kept[:-1])
+    streamed = streamed_loads([first.loop, *(one.loop for one in kept)], loads)
+    if streamed:
+        with_streams = producer_slice(loads, first.staying, streamed)
+        needed = needed if isinstance(with_streams, str) else with_streams
     return LoadLoop(first.function, first.loop, first.loads, needed, kept)
 
 

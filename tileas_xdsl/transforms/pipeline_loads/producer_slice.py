@@ -107,6 +107,8 @@ class ProducerSlice:
     """What gives numbers that the producer needs, once: it does that, and hands the numbers on."""
     claimed: frozenset[Operation] = frozenset()
     """The same, where the consumer does it, and hands the numbers back."""
+    streamed: Sequence[TiledLoadOp] = ()
+    """Loads of loops around: the producer fills a ring of each of them, too."""
 
     def results(self, op: Operation) -> Sequence[int]:
         """The results of control flow that the producer needs too."""
@@ -141,13 +143,18 @@ def addressing_values(load: StageLoad) -> Sequence[SSAValue]:
     return [load.view, *load.coords, *load.offsets, *tokens]
 
 
-def producer_slice(loads: Sequence[StageLoad], staying: Iterable[Operation]) -> ProducerSlice | str:
+def producer_slice(
+    loads: Sequence[StageLoad],
+    staying: Iterable[Operation],
+    streamed: Sequence[TiledLoadOp] = (),
+) -> ProducerSlice | str:
     """What fills stages with these loads, or why one agent cannot place them ahead.
 
-    `staying` are the operations in front of both agents.
+    `staying` are the operations in front of both agents, `streamed` loads of the loops around.
     """
     sizes = [prod(shape_of(load.result.type) or ()) for load in loads if gathered_by(load)]
-    return _Slice(loads, frozenset(staying), max(sizes, default=MAX_ELEMENTS)).run()
+    most = max(sizes, default=MAX_ELEMENTS)
+    return _Slice(loads, frozenset(staying), most, streamed).run()
 
 
 @dataclass
@@ -156,6 +163,7 @@ class _Slice:
     staying: frozenset[Operation]
     most_elements: int
     """Of a tile that is computed, not loaded: as many as what is loaded through pointers has."""
+    streamed: Sequence[TiledLoadOp]
     repeated: set[Operation] = field(default_factory=set)
     carried: dict[Operation, set[int]] = field(default_factory=dict)
     passed: dict[Operation, set[int]] = field(default_factory=dict)
@@ -172,7 +180,7 @@ class _Slice:
                 return "it is inside of the condition of a loop"
             self.carried[op], self.passed[op] = set(), set()
             self.pending += _decided_by(op)
-        for load in self.loads:
+        for load in (*self.loads, *self.streamed):
             self.pending += addressing_values(load)
         # Backward slice over values and control: the producer repeats the loops and branches around
         # the loads, and computes addresses, bounds and conditions for itself.
@@ -191,7 +199,9 @@ class _Slice:
         )
         repeated, handed = frozenset(self.repeated), frozenset(self.handed)
         claimed = frozenset(self.claimed)
-        return ProducerSlice(repeated, frozenset(control), carried, passed, handed, claimed)
+        return ProducerSlice(
+            repeated, frozenset(control), carried, passed, handed, claimed, self.streamed
+        )
 
     def _need_argument(self, block: Block, value: SSAValue) -> str | None:
         """A value that control flow hands in: of a kernel, the round, or the round before."""

@@ -44,6 +44,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, regist
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
 """Operations whose tile takes no registers: it is computed where it is read."""
@@ -72,6 +73,9 @@ RESERVED = 1024
 
 BLOCKS_OF_SMALL_TILES, STAGES_OF_SMALL_TILES = 2, 3
 """Blocks that share a multiprocessor where their tiles are small, and the least stages of each."""
+
+MOST_STREAMED = 2
+"""Stages of a tile that a loop around loads: that of this round, and that of the next one."""
 
 MIN_STAGES = 2
 """One that is read while another one is filled."""
@@ -103,6 +107,8 @@ class Resources:
     """Of a thread of each agent."""
     blocks: int
     """That share a multiprocessor."""
+    ahead: int = 1
+    """Stages of tiles that loops around load."""
 
     @property
     def all_warps(self) -> int:
@@ -140,6 +146,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
             warps,
             _registers(found, warps, BLOCKS_OF_SMALL_TILES, target),
             BLOCKS_OF_SMALL_TILES,
+            stages_ahead(found, wanted * slot, BLOCKS_OF_SMALL_TILES, target),
         )
     registers = _registers(found, warps, spec.occupancy, target)
     _, per_thread = registers
@@ -149,7 +156,8 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     stages = min(_wanted_stages(found), room // slot)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
-    return Resources(stages, warps, registers, spec.occupancy)
+    ahead = stages_ahead(found, stages * slot, spec.occupancy, target)
+    return Resources(stages, warps, registers, spec.occupancy, ahead)
 
 
 def _slot_bytes(found: LoadLoop) -> int:
@@ -161,6 +169,16 @@ def _slot_bytes(found: LoadLoop) -> int:
 def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:
     """The shared memory that a block has for stages, if some share a multiprocessor."""
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
+
+
+def stages_ahead(found: LoadLoop, held: int, blocks: int, target: Target) -> int:
+    """Return the stages of a tile that a loop around loads, beside `held` bytes of other stages.
+
+    One stage takes what the tile takes without a ring; the second one is what room is left for.
+    """
+    left = _shared_memory_left(found, blocks, target) - held
+    tile = streamed_bytes(found.needed)
+    return 1 + min(left // tile, MOST_STREAMED - 1) if tile and left > 0 else 1
 
 
 def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Target) -> bool:

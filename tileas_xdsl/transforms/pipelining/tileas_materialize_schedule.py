@@ -62,6 +62,8 @@ class TileasMaterializeSchedule(ModulePass):
     are its warpgroups, which share the rows of tiles) whose loop waits for a stage at the first
     operation that reads it and releases it behind the last one.  Operations of later stages run a
     round behind: prologue, steady state and epilogue are for one iteration or more, under an `if`.
+    Tiles of loops around the scheduled one have rings as with `tileas-pipeline-loads`, and turns of
+    replicas go on from one run of the loop to the next.
 
     A loop that cannot be split keeps today's path, with the reason at it.
     """
