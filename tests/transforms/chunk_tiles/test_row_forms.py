@@ -9,6 +9,8 @@ pytest.importorskip("cuda.tile")
 from xdsl.dialects import func
 
 from kernels.cutile import Problem, emulated, simulated
+from kernels.cutile.cross_entropy import cross_entropy
+from kernels.cutile.cross_entropy import problem as loss_problem
 from kernels.cutile.layer_norm import gradient_problem
 from kernels.cutile.layer_norm import problem as norm_problem
 from kernels.cutile.softmax import problem as softmax_problem
@@ -101,3 +103,25 @@ def test_the_model_chooses(element: str, columns: int, form: str) -> None:
     said = f"rows of {columns * (2 if element == 'f16' else 4)} bytes"
     assert (said in kernel.ir("tileas-chunk-tiles")) == (columns > 8192)
     assert kernel.assemble().spills == 0
+
+
+LOSS = (
+    "x: bf16[?, ?%16], labels: i32[?], losses: f32[?], gradients: bf16[?, ?%16], "
+    "rows=1, columns=32768"
+)
+
+
+@needs_ptxas
+def test_rows_that_do_not_fit_registers_are_loaded_once() -> None:
+    """Cross entropy and its gradient: three phases read a row of 64 KiB from shared memory."""
+    kernel = compile(cross_entropy, target="sm_90a", signature=LOSS)
+    assert "ld.global.v4" not in kernel.ptx
+    assert kernel.abi.shared_bytes >= 2 * 32768
+    made = kernel.assemble()
+    assert made.spills == 0
+    assert made.registers <= 64
+
+
+def test_what_does_not_fit_registers_is_right() -> None:
+    problem = loss_problem("bf16", 1, 32000, 1, 32768)
+    assert emulated(problem, problem.compiled("sm_90a"), order="random", seed=1).is_right

@@ -36,7 +36,7 @@ from tileas_xdsl.transforms.chunk_tiles.plan import (
     warps_that_fit,
 )
 from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
-from tileas_xdsl.transforms.chunk_tiles.reduction_phases import plan_phases
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import PhasePlan, plan_phases
 from tileas_xdsl.transforms.chunk_tiles.reloads import load_again
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.row_forms import (
@@ -51,6 +51,12 @@ from tileas_xdsl.transforms.normalize_dot_operands.register_operands import stor
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_parts
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
+
+KEEPING = ("auto", "kept")
+"""Where rows that do not fit registers may stay in shared memory."""
+
+BLOCKS_OF_KEPT_ROWS = 2
+"""From which on some load their rows while others compute."""
 
 MAX_ITERATIONS = 3
 """Classes of dimensions that are cut at most, one after another."""
@@ -107,6 +113,8 @@ class TileasChunkTiles(ModulePass):
             _set_warps(kernel, warps_that_fit(kernel), blocks_of(kernel, target))
             store_shared_operands(kernel)
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
+            if _is_too_large(kernel, target) and self.rows in KEEPING:
+                _keep_rows(kernel, target)
             if _is_too_large(kernel, target):
                 _cut(kernel, target)
                 if use_unit(kernel, target):
@@ -126,9 +134,21 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
     if form.is_ahead:
         kernel.attributes[ROWS_AHEAD] = UnitAttr()
     if form.kept is not None:
-        run_in_phases(form.kept)
-        spec = replace(KernelFacts(kernel).spec, occupancy=form.blocks)
-        kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
+        _run_kept(kernel, form.kept, form.blocks)
+
+
+def _keep_rows(kernel: func.FuncOp, target: Target) -> None:
+    """Keep rows that do not fit registers in shared memory, where some CTAs do: one load each."""
+    form = choose_row_form(kernel, target, "kept")
+    if form is not None and form.kept is not None and form.blocks >= BLOCKS_OF_KEPT_ROWS:
+        kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
+        _run_kept(kernel, form.kept, form.blocks)
+
+
+def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int) -> None:
+    run_in_phases(phases)
+    spec = replace(KernelFacts(kernel).spec, occupancy=blocks)
+    kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
 
 def _cut(kernel: func.FuncOp, target: Target) -> None:

@@ -117,7 +117,8 @@ def _rounds(function: func.FuncOp, loads: Sequence[TiledLoadOp], target: Target)
     spec = KernelFacts(function).spec
     threads = spec.num_warps * WARP
     warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
-    resident = max(threads * (spec.occupancy if keeps_rows(function) else 1), warps * WARP)
+    blocks = max(spec.occupancy if keeps_rows(function) else 1, ceil_div(warps, spec.num_warps))
+    resident = threads * blocks
     available = target.registers_per_multiprocessor // resident - REGISTER_HEADROOM
     live = peak_registers(function.body, resident_registers) // threads
     added = max(1, sum(tile_registers(op.result) for op in loads) // threads)
