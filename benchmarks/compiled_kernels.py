@@ -1,4 +1,8 @@
-"""What `compile.py` and `sass.py` compile: kernels of ours, and Triton's that do the same."""
+"""What `compile.py` and `sass.py` compile: kernels of ours, and Triton's that do the same.
+
+Our compiler is imported when a kernel of ours is compiled: Triton's are measured in new processes
+too.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kernels import make
-from kernels.compiled import compiled
-from kernels.kernel import Kernel
-from tileas_xdsl.compiler import CompiledKernel, compile
+if TYPE_CHECKING:
+    from kernels.kernel import Kernel
+    from tileas_xdsl.compiler import CompiledKernel
 
 TARGET = "sm_90a"
 
@@ -61,6 +64,8 @@ class Subject:
 
     def compile(self) -> CompiledKernel:
         """The kernel in PTX."""
+        from tileas_xdsl.compiler import compile
+
         found = import_module(f"kernels.cutile.{self.module}")
         function = getattr(found, self.kernel or self.module)
         made = compile(function, target=TARGET, signature=self.signature)
@@ -191,11 +196,15 @@ OTHERS = ("vector_add", "copy", "softmax")
 
 def tile_kernels() -> Sequence[Kernel]:
     """Kernels that are text of tiles, whose own passes start there."""
+    from kernels import make
+
     return [*(make("gemm", **parameters) for parameters in GEMMS), *map(make, OTHERS)]
 
 
 def compilers() -> Mapping[str, Callable[[], CompiledKernel]]:
     """By name, what compiles each kernel: tiles first, then cuTile where it is installed."""
+    from kernels.compiled import compiled
+
     found: dict[str, Callable[[], CompiledKernel]] = {
         str(kernel): lambda kernel=kernel: compiled(kernel) for kernel in tile_kernels()
     }

@@ -19,13 +19,13 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
-from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import Question, is_about_clusters
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.frontend.signature import Parameter
     from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -42,7 +42,6 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
-from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, PLAN_CTA, with_persistence
@@ -58,6 +57,9 @@ from tileas_xdsl.target.kernel_abi import (
     chosen_count,
     usual_form,
 )
+
+if TYPE_CHECKING:
+    from tileas_xdsl.frontend.signature import Parameter
 
 ABOVE_TILES = (Level.TILE_IR, Level.TILEAA)
 """Levels that are lowered to tiles first, all kernels of a module at once."""
