@@ -40,11 +40,16 @@ def _no_outside(value: SSAValue) -> Any:
 
 
 def evaluated(name: str, *arrays: Array) -> Array:
+    """Return the results of the expansion of a function on arrays of f32 (and of i32)."""
+    return evaluated_by(EXPANSIONS[name], *arrays)
+
+
+def evaluated_by(function: Callable[..., Value], *arrays: Array) -> Array:
     """Return the results of an expansion interpreted on arrays of f32 (and of i32)."""
     elements = [f32 if array.dtype == np.float32 else i32 for array in arrays]
     block = Block(arg_types=elements)
     scope = Scope(block.add_op)
-    result = EXPANSIONS[name](*(scope.take(argument) for argument in block.args))
+    result = function(*(scope.take(argument) for argument in block.args))
     block.add_op(YieldFragmentOp([result.ssa]))
     with np.errstate(all="ignore"):
         return VectorizedBody(block, _no_outside)(*arrays)

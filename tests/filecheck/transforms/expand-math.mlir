@@ -118,3 +118,56 @@ func.func @power(%x: i32, %n: i32) -> i32 {
 // CHECK-NEXT:      arith.muli
 // CHECK-NEXT:      arith.shrui
 // CHECK-NEXT:      scf.yield
+
+// -----
+
+// Exponentials of a fragment are tested together: up to 87 they are 2^y * (1 + r), with y = x log2(e)
+// and r what its rounding leaves.
+
+func.func @exponentials(%v: vector<4xf32>) -> vector<4xf32> {
+  %0 = math.exp %v : vector<4xf32>
+  func.return %0 : vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @exponentials
+// CHECK-NEXT:    %0 = math.absf %v : vector<4xf32>
+// CHECK:         %6 = arith.maxnumf %4, %5 : vector<1xf32>
+// CHECK-NEXT:    %7 = vector.extract %6[0] : f32 from vector<1xf32>
+// CHECK-NEXT:    %8 = arith.constant 8.700000e+01 : f32
+// CHECK-NEXT:    %9 = arith.cmpf ole, %7, %8 : f32
+// CHECK-NEXT:    %10 = scf.if %9 -> (vector<4xf32>) {
+// CHECK-NEXT:      %11 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
+// CHECK-NEXT:      ^bb0(%12: f32):
+// CHECK-NEXT:        %13 = arith.constant 1.44269502 : f32
+// CHECK-NEXT:        %14 = arith.mulf %12, %13 : f32
+// CHECK-NEXT:        %15 = arith.constant -0.693147182 : f32
+// CHECK-NEXT:        %16 = math.fma %14, %15, %12 : f32
+// CHECK-NEXT:        %17 = arith.constant 1.500000e-09 : f32
+// CHECK-NEXT:        %18 = math.fma %14, %17, %16 : f32
+// CHECK-NEXT:        %19 = math.exp2 %14 {nv_tileas.ftz} : f32
+// CHECK-NEXT:        %20 = math.fma %19, %18, %19 : f32
+// CHECK-NEXT:        cute.fragment.yield %20 : f32
+// CHECK:         } else {
+// CHECK:             {nv_tileas.sat} : f32
+
+// -----
+
+// What is not positive, as x - max(x), needs half of the test; of what was extended from 16 bits, it
+// looks at pairs.
+
+func.func @of_softmax(%h: vector<4xf16>, %m: f32) -> vector<4xf32> {
+  %x = arith.extf %h : vector<4xf16> to vector<4xf32>
+  %ms = vector.broadcast %m : f32 to vector<4xf32>
+  %d = arith.subf %x, %ms : vector<4xf32>
+  %0 = math.exp %d {nv_tileas.operand_ranges = [0xFFF0000000000000 : f64, 0.0 : f64, 0.0 : f64]} : vector<4xf32>
+  func.return %0 : vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @of_softmax
+// CHECK:         %2 = arith.minnumf %0, %1 : vector<2xf16>
+// CHECK:         %6 = vector.extract %5[0] : f16 from vector<1xf16>
+// CHECK-NEXT:    %7 = arith.extf %6 : f16 to f32
+// CHECK-NEXT:    %8 = arith.subf %7, %m : f32
+// CHECK-NEXT:    %9 = arith.constant -8.700000e+01 : f32
+// CHECK-NEXT:    %10 = arith.cmpf oge, %8, %9 : f32
+// CHECK-NEXT:    %11 = scf.if %10 -> (vector<4xf32>) {

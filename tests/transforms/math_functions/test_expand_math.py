@@ -8,12 +8,20 @@ import numpy as np
 import pytest
 from xdsl.dialects import math
 
-from tests.support.math_expansions import EXPANSIONS, arguments, distance, evaluated, reference
+from tests.support.math_expansions import (
+    EXPANSIONS,
+    arguments,
+    distance,
+    evaluated,
+    evaluated_by,
+    reference,
+)
 from tileas_xdsl.backend.ptx.lowering.arithmetic.functions import FUNCTIONS, WRITTEN_OUT
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 from tileas_xdsl.transforms.math_functions.expansions import IN_ANY, IN_F32, WHOLE_IN_F32
+from tileas_xdsl.transforms.math_functions.f32.exponentials import NEAR, near_exp
 
 SIZE = 3000
 
@@ -32,6 +40,35 @@ def test_errors_of_many_arguments_are_within_the_bound(name: str) -> None:
         arrays = arguments(name, np.random.default_rng(seed), 100_000)
         apart = distance(evaluated(name, *arrays), reference(name, *arrays))
         assert apart.max() <= MATH_FUNCTIONS[name].bound
+
+
+def _exponentials_apart(bits: np.ndarray) -> int:
+    """The largest error in ulp of `near_exp` on the numbers of some bits, of either sign."""
+    x = bits.astype(np.uint32).view(np.float32)
+    x = np.concatenate([x, -x])
+    with np.errstate(over="ignore"):
+        exact = np.exp(x.astype(np.float64))
+    return int(distance(evaluated_by(near_exp, x), exact).max())
+
+
+LAST = int(np.float32(NEAR).view(np.uint32)) + 1
+"""Behind the bits of the largest argument of `near_exp`."""
+
+
+def test_exponentials_near_zero_are_within_the_bound() -> None:
+    """Numbers whose errors are the largest, and every 4,001st."""
+    worst = np.float32([0.8164482, 11.4, 23.7, 46.1]).view(np.uint32)
+    spread = worst[:, None] + np.arange(-4000, 4000)
+    assert _exponentials_apart(spread.ravel()) <= MATH_FUNCTIONS["exp"].bound
+    assert _exponentials_apart(np.arange(0, LAST, 4001)) <= MATH_FUNCTIONS["exp"].bound
+
+
+@pytest.mark.slow
+def test_exponentials_of_all_numbers_near_zero_are_within_the_bound() -> None:
+    """Smaller ones than 2**-26 have 1 as their exponential."""
+    for first in range(101 << 23, LAST, 1 << 21):
+        bits = np.arange(first, min(first + (1 << 21), LAST))
+        assert _exponentials_apart(bits) <= MATH_FUNCTIONS["exp"].bound, first
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])

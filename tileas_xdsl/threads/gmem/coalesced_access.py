@@ -238,6 +238,15 @@ class Accesses:
 
         return self._either(aligned, partial(write, chunks), by_elements)
 
+    def if_inside(self, write: Write) -> list[SSAValue]:
+        """Access a tile of whole chunks that is in bounds without tests, another one with them."""
+        width = self.window.shape[-1]
+        contains = self.window.contains(self.e, width) if self.whole == UNKNOWN else None
+        if contains is None:
+            return write(self)
+        inside = replace(self, inside=width)
+        return self._either(contains, partial(write, inside), partial(write, self))
+
     def _tested(self, write: Write) -> list[SSAValue]:
         """Accesses that are tested each, or only those behind the last end of a chunk but one."""
         within = self._within()

@@ -75,7 +75,9 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     tile = _allocated(e, op, layout, source.element)
     padding = padding_of(op.padding_value, source.element)
     accesses, mine = Accesses.of(e, op, window, layout, guard=None), is_first_replica(e, layout)
-    accesses.chosen(lambda accesses: _copy(accesses, tile, mine, padding))
+    accesses.chosen(
+        lambda one: one.if_inside(lambda accesses: _copy(accesses, tile, mine, padding))
+    )
     e.insert(CpAsyncCommitOp())
     return tile
 

@@ -38,6 +38,9 @@ REDUX: Mapping[str, str] = {
 }
 """What `redux.sync` combines over the lanes of a warp."""
 
+EXTREMES = ("arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf")
+"""What gives one of its operands, and rounds nothing."""
+
 UNSIGNED = ("arith.maxui", "arith.minui")
 
 WORD_BITS = 32
@@ -116,10 +119,22 @@ class Combiner:
 
     def in_thread(self, part: SSAValue) -> SSAValue:
         """Combine the elements of a vector, halves first."""
+        if self.name in EXTREMES and self.element != self.wide:
+            return self.widened(self._halved(part))
         return self.in_thread_of_wide(self.widened(part))
 
     def in_thread_of_wide(self, part: SSAValue) -> SSAValue:
-        """Combine the elements of a vector of the wider type, halves first."""
+        """Combine the elements of a vector of the wider type, halves first.
+
+        Extremes of what was extended are those of the narrower elements, two of 16 bits at once.
+        """
+        owner = part.owner
+        if self.name in EXTREMES and isinstance(owner, arith.ExtFOp):
+            narrow = self._halved(owner.input)
+            return self.e.insert(arith.ExtFOp(narrow, self.wide)).result
+        return self._halved(part)
+
+    def _halved(self, part: SSAValue) -> SSAValue:
         while (count := length(part)) > 1:
             halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
             part = self.combine(*halves)

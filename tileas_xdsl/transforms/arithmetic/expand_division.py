@@ -33,20 +33,20 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
-from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
-from tileas_xdsl.analysis.values.quotient_ranges import operand_ranges
+from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
-from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value, is_integer
+from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
+from tileas_xdsl.transforms.math_functions.fragment_reductions import reduced
 
 MIN_ELEMENTS = 4
 """Quotients from which on a test of all of them costs less than one of each."""
@@ -248,46 +248,6 @@ def _key(x: Value) -> Value:
     return bits + bits + -1
 
 
-def reduced(values: Sequence[Value], kind: type[Operation]) -> Value:
-    """One scalar of all elements of fragments and scalars, by halves."""
-    by_length: dict[int | None, Value] = {}
-    for value in values:
-        length = value.scope.length
-        held = by_length.get(length)
-        by_length[length] = value if held is None else _combined(kind, held, value)
-    scalars = [_scalar_of(value, kind) for value in by_length.values()]
-    total = scalars[0]
-    for scalar in scalars[1:]:
-        total = _combined(kind, total, scalar)
-    return total
-
-
-def _combined(kind: type[Operation], a: Value, b: Value) -> Value:
-    properties = {} if is_integer(a.element) else {"fastmath": FastMathFlagsAttr("none")}
-    return a.scope.make(kind, [a, b], a.element, **properties)
-
-
-def _scalar_of(value: Value, kind: type[Operation]) -> Value:
-    length = value.scope.length
-    if length is None:
-        return value
-    rest: list[Value] = []
-    while length > 1:
-        half = length // 2
-        if length % 2:
-            rest.append(_part(value, length - 1, 1))
-        value = _combined(kind, _part(value, 0, half), _part(value, half, half))
-        length = half
-    for last in rest:
-        value = _combined(kind, value, last)
-    return Scope(value.scope.insert).take(vector.ExtractOp(value.ssa, [0], value.element).result)
-
-
-def _part(value: Value, offset: int, size: int) -> Value:
-    scope = Scope(value.scope.insert, size)
-    return scope.take(SliceFragmentOp(value.ssa, offset, size).result)
-
-
 # The branch.
 
 
@@ -407,7 +367,8 @@ def _source(value: SSAValue) -> Attribute:
 
 
 def _quotient(op: arith.DivfOp, ranges: FloatRanges) -> Quotient:
-    return Quotient(op, *operand_ranges(op, ranges), _source(op.lhs), _target(op.result))
+    dividend, divisor = operand_ranges(op, ranges)
+    return Quotient(op, dividend, divisor, _source(op.lhs), _target(op.result))
 
 
 BETWEEN = (arith.ConstantOp, vector.BroadcastOp, vector.ExtractOp)

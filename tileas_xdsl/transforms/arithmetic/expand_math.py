@@ -13,7 +13,12 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from tileas_xdsl.dialects.cute.types.elements import element_of
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
+from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
+from tileas_xdsl.dialects.cute import MapFragmentOp
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import MmaSm90Op
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.extension import apply_added, sweep
@@ -31,6 +36,10 @@ from tileas_xdsl.transforms.math_functions.expression_builder import (
     is_integer,
     scope_of,
 )
+from tileas_xdsl.transforms.math_functions.f32.exponentials import exp_of_fragment
+
+MIN_ELEMENTS = 4
+"""Elements from which on a test of all of them costs less than what it saves."""
 
 
 class ExpandFunction(RewritePattern):
@@ -80,9 +89,31 @@ def _of_f64(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
 
 def _of_f32(op: Operation) -> Expansion | None:
     """The function of f32, for fragments too."""
-    if (single := IN_F32.get(type(op))) is not None:
-        return partial(_staged, single)
-    return WHOLE_IN_F32.get(type(op))
+    single, whole = IN_F32.get(type(op)), WHOLE_IN_F32.get(type(op))
+    if isinstance(op, math.ExpOp) and _may_branch(op):
+        (argument,) = operand_ranges(op, FloatRanges())
+        return partial(exp_of_fragment, highest=argument.high)
+    return whole if single is None else partial(_staged, single)
+
+
+def _may_branch(op: Operation) -> bool:
+    """Whether a test of a fragment pays, and may stand there.
+
+    ptxas waits for products of warpgroups at branches (C7510), so that nothing is computed beside
+    them.
+    """
+    vector = as_vector(op.results[0].type)
+    if vector is None or vector.get_shape()[0] < MIN_ELEMENTS:
+        return False
+    if isinstance(op.parent_op(), MapFragmentOp):
+        return False
+    return not has_instance(_function_of(op), MmaSm90Op)
+
+
+def _function_of(op: Operation) -> Operation:
+    while (parent := op.parent_op()) is not None and not isinstance(parent, ModuleOp):
+        op = parent
+    return op
 
 
 def _is_double(op: Operation) -> bool:

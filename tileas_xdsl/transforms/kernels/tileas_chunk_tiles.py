@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.analysis.values.operand_ranges import RANGED, keep_operand_ranges
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
@@ -146,6 +148,8 @@ def _keep_rows(kernel: func.FuncOp, target: Target) -> None:
 
 
 def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int) -> None:
+    for op in instances_in(kernel, *RANGED):
+        keep_operand_ranges(op)
     run_in_phases(phases)
     spec = replace(KernelFacts(kernel).spec, occupancy=blocks)
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
