@@ -92,3 +92,28 @@ func.func @stay(%x: f32, %d: vector<4xf64>, %v: vector<4xf32>) -> (f32, vector<4
 // CHECK-NEXT:    %{{.*}} = arith.divf %x, %x : f32
 // CHECK-NEXT:    %{{.*}} = arith.divf %d, %d : vector<4xf64>
 // CHECK-NEXT:    %{{.*}} = arith.divf %v, %v {nv_tileas.rounding = "approx"} : vector<4xf32>
+
+// -----
+
+// Exponentials are far from the smallest numbers where their least argument is not far below zero, so
+// that dividends are looked at one by one only elsewhere.
+
+func.func @shares(%d: vector<4xf32>, %s: f32) -> vector<4xbf16> {
+  %e = math.exp %d : vector<4xf32>
+  %ss = vector.broadcast %s : f32 to vector<4xf32>
+  %q = arith.divf %e, %ss {nv_tileas.operand_ranges = [0.0 : f64, 1.0 : f64, 0.0 : f64, 1.0 : f64, 1.0e9 : f64, 0.0 : f64]} : vector<4xf32>
+  %h = arith.truncf %q : vector<4xf32> to vector<4xbf16>
+  func.return %h : vector<4xbf16>
+}
+
+// CHECK-LABEL: func.func @shares
+// CHECK:         %[[LEAST:.*]] = vector.extract %{{.*}}[0] : f32 from vector<1xf32>
+// CHECK-NEXT:    %[[LIMIT:.*]] = arith.constant -4.400000e+01 : f32
+// CHECK-NEXT:    %[[FAR:.*]] = arith.cmpf oge, %[[LEAST]], %[[LIMIT]] : f32
+// CHECK-NEXT:    %[[OK:.*]] = scf.if %[[FAR]] -> (i1) {
+// CHECK:           scf.yield %{{.*}} : i1
+// CHECK-NEXT:    } else {
+// CHECK:           arith.minui
+// CHECK:           arith.cmpi uge
+// CHECK:         }
+// CHECK-NEXT:    scf.if %[[OK]]

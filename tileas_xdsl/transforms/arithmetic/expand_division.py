@@ -46,7 +46,7 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
-from tileas_xdsl.transforms.math_functions.fragment_reductions import reduced
+from tileas_xdsl.transforms.math_functions.fragment_reductions import least, reduced
 
 MIN_ELEMENTS = 4
 """Quotients from which on a test of all of them costs less than one of each."""
@@ -58,6 +58,8 @@ SMALLEST_DIVIDEND = 2.0**-64
 """From here on remainders are exact and quotients are normal."""
 LARGEST_WITH_INVERSE = 2.0**126
 """Divisors up to here have normal inverses; where small quotients are zeros that suffices."""
+ARGUMENT_OF_SMALLEST = -44.0
+"""Exponentials of arguments from here on are no smaller."""
 KEY_OF_SMALLEST = 2 * ((127 - 64) << 23) - 1
 """`_key` of the smallest dividend."""
 ONE = 127 << 23
@@ -192,7 +194,8 @@ class _Tested:
     divisors: dict[int, list[Value]] = field(default_factory=lambda: defaultdict(list))
     """By the bits of their limit, as integers: the maximum of three is one instruction."""
     fewest: dict[float, list[Value]] = field(default_factory=lambda: defaultdict(list))
-    keys: list[Value] = field(default_factory=list[Value])
+    dividends: list[Value] = field(default_factory=list[Value])
+    """Of which each is to be zero or large."""
     results: list[Value] = field(default_factory=list[Value])
     """Of which none may be NaN."""
 
@@ -213,7 +216,7 @@ class _Tested:
         if quotient.dividend.largest > quotient.largest_dividend:
             self.most[quotient.largest_dividend].append(abs(a))
         if quotient.tiny and quotient.dividend.least < SMALLEST_DIVIDEND:
-            self.keys.append(_key(a))
+            self.dividends.append(a)
 
     def conditions(self) -> Iterator[Value]:
         """One for each limit."""
@@ -223,8 +226,8 @@ class _Tested:
             yield reduced(values, arith.MaxUIOp).compare("ule", limit)
         for limit, values in self.fewest.items():
             yield reduced(values, arith.MinnumfOp).compare("ge", limit)
-        if self.keys:
-            yield reduced(self.keys, arith.MinUIOp).compare("uge", KEY_OF_SMALLEST)
+        if self.dividends:
+            yield _are_zero_or_large(self.dividends)
         if self.results:
             total = reduced(self.results, arith.AddfOp)
             yield total.compare("eq", total)
@@ -240,6 +243,40 @@ def test_of(operands: Sequence[Operands], results: Sequence[Value], scope: Scope
     for condition in conditions[1:]:
         whole = whole & condition
     return whole
+
+
+def _are_zero_or_large(dividends: Sequence[Value]) -> Value:
+    """Whether no dividend is smaller than the smallest but zero.
+
+    Exponentials are not where no argument is far below zero, which is tested for them anyway.
+    """
+    arguments = [_argument_of(dividend) for dividend in dividends]
+    known = [least(x).compare("ge", ARGUMENT_OF_SMALLEST) for x in arguments if x is not None]
+    if len(known) < len(dividends):
+        return _have_large_keys(dividends)
+    scope, whole = Scope(dividends[0].scope.insert), known[0]
+    for one in known[1:]:
+        whole = whole & one
+    yes, keys = Block(), Block()
+    yes.add_op(scf.YieldOp(Scope(yes.add_op).constant(1, i1).ssa))
+    inside = [Scope(keys.add_op, v.scope.length).take(v.ssa) for v in dividends]
+    keys.add_op(scf.YieldOp(_have_large_keys(inside).ssa))
+    choice = scf.IfOp(whole.ssa, [i1], Region(yes), Region(keys))
+    scope.insert(choice)
+    return scope.take(choice.output[0])
+
+
+def _argument_of(dividend: Value) -> Value | None:
+    """The argument of a fragment of exponentials."""
+    owner = dividend.ssa.owner
+    if not isinstance(owner, math.ExpOp) or element_of(owner.operand.type) != f32:
+        return None
+    return dividend.scope.take(owner.operand)
+
+
+def _have_large_keys(dividends: Sequence[Value]) -> Value:
+    keys = [_key(dividend) for dividend in dividends]
+    return reduced(keys, arith.MinUIOp).compare("uge", KEY_OF_SMALLEST)
 
 
 def _key(x: Value) -> Value:
