@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects import math
+from xdsl.dialects import func, math, scf
 from xdsl.dialects.builtin import Float64Type, ModuleOp, TensorType, f32, f64
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -18,6 +18,7 @@ from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.dialects.cute import MapFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import MmaSm90Op
+from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
@@ -92,7 +93,7 @@ def _of_f32(op: Operation) -> Expansion | None:
     single, whole = IN_F32.get(type(op)), WHOLE_IN_F32.get(type(op))
     if isinstance(op, math.ExpOp) and _may_branch(op):
         (argument,) = operand_ranges(op, FloatRanges())
-        return partial(exp_of_fragment, highest=argument.high)
+        return partial(exp_of_fragment, highest=argument.high, is_uniform=_is_uniform(op))
     return whole if single is None else partial(_staged, single)
 
 
@@ -107,13 +108,16 @@ def _may_branch(op: Operation) -> bool:
         return False
     if isinstance(op.parent_op(), MapFragmentOp):
         return False
-    return not has_instance(_function_of(op), MmaSm90Op)
+    function = enclosing_function(op)
+    return function is not None and not has_instance(function, MmaSm90Op)
 
 
-def _function_of(op: Operation) -> Operation:
-    while (parent := op.parent_op()) is not None and not isinstance(parent, ModuleOp):
-        op = parent
-    return op
+def _is_uniform(op: Operation) -> bool:
+    """Whether all threads of a warp run an operation together: no branch is around it."""
+    parent = op.parent_op()
+    while isinstance(parent, scf.ForOp):
+        parent = parent.parent_op()
+    return isinstance(parent, func.FuncOp)
 
 
 def _is_double(op: Operation) -> bool:

@@ -13,6 +13,7 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 
+from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
 from tileas_xdsl.transforms.math_functions.fragment_reductions import least, reduced
@@ -81,16 +82,20 @@ def near_exp(x: Value) -> Value:
     return power.fma(r, power)
 
 
-def exp_of_fragment(x: Value, highest: float) -> Value:
+def exp_of_fragment(x: Value, highest: float, *, is_uniform: bool = False) -> Value:
     """The exponentials of a fragment: five instructions each and a test of all, or eight each.
 
-    No element is greater than `highest`, which spares half of the test if that is small.
+    No element is greater than `highest`, which spares half of the test if that is small.  Where all
+    threads of a warp are there (`is_uniform`) they choose together: lanes that differ take both.
     """
     is_near = (
         least(x).compare("ge", -NEAR)
         if highest <= NEAR
         else reduced([abs(x)], arith.MaxnumfOp).compare("le", NEAR)
     )
+    if is_uniform:
+        everywhere = ReduxOp(is_near.cast("extui", i32).ssa, "and")
+        is_near = is_near.scope.take(everywhere.result).compare("ne", 0)
     arms = (_of_each(x, near_exp), _of_each(x, exp))
     choice = scf.IfOp(is_near.ssa, [x.ssa.type], *arms)
     x.scope.insert(choice)
