@@ -121,8 +121,8 @@ func.func @power(%x: i32, %n: i32) -> i32 {
 
 // -----
 
-// Exponentials of a fragment are tested together: up to 87 they are 2^y * (1 + r), with y = x log2(e)
-// and r what its rounding leaves.
+// Exponentials of a fragment, and of a warp, are tested together: up to 87 they are 2^y * (1 + r), with
+// y = x log2(e) and r what its rounding leaves.
 
 func.func @exponentials(%v: vector<4xf32>) -> vector<4xf32> {
   %0 = math.exp %v : vector<4xf32>
@@ -135,18 +135,22 @@ func.func @exponentials(%v: vector<4xf32>) -> vector<4xf32> {
 // CHECK-NEXT:    %7 = vector.extract %6[0] : f32 from vector<1xf32>
 // CHECK-NEXT:    %8 = arith.constant 8.700000e+01 : f32
 // CHECK-NEXT:    %9 = arith.cmpf ole, %7, %8 : f32
-// CHECK-NEXT:    %10 = scf.if %9 -> (vector<4xf32>) {
-// CHECK-NEXT:      %11 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
-// CHECK-NEXT:      ^bb0(%12: f32):
-// CHECK-NEXT:        %13 = arith.constant 1.44269502 : f32
-// CHECK-NEXT:        %14 = arith.mulf %12, %13 : f32
-// CHECK-NEXT:        %15 = arith.constant -0.693147182 : f32
-// CHECK-NEXT:        %16 = math.fma %14, %15, %12 : f32
-// CHECK-NEXT:        %17 = arith.constant 1.500000e-09 : f32
-// CHECK-NEXT:        %18 = math.fma %14, %17, %16 : f32
-// CHECK-NEXT:        %19 = math.exp2 %14 {nv_tileas.ftz} : f32
-// CHECK-NEXT:        %20 = math.fma %19, %18, %19 : f32
-// CHECK-NEXT:        cute.fragment.yield %20 : f32
+// CHECK-NEXT:    %10 = arith.extui %9 : i1 to i32
+// CHECK-NEXT:    %11 = cute_nvgpu.arch.redux "and" %10
+// CHECK-NEXT:    %12 = arith.constant 0 : i32
+// CHECK-NEXT:    %13 = arith.cmpi ne, %11, %12 : i32
+// CHECK-NEXT:    %14 = scf.if %13 -> (vector<4xf32>) {
+// CHECK-NEXT:      %15 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
+// CHECK-NEXT:      ^bb0(%16: f32):
+// CHECK-NEXT:        %17 = arith.constant 1.44269502 : f32
+// CHECK-NEXT:        %18 = arith.mulf %16, %17 : f32
+// CHECK-NEXT:        %19 = arith.constant -0.693147182 : f32
+// CHECK-NEXT:        %20 = math.fma %18, %19, %16 : f32
+// CHECK-NEXT:        %21 = arith.constant 1.500000e-09 : f32
+// CHECK-NEXT:        %22 = math.fma %18, %21, %20 : f32
+// CHECK-NEXT:        %23 = math.exp2 %18 {nv_tileas.ftz} : f32
+// CHECK-NEXT:        %24 = math.fma %23, %22, %23 : f32
+// CHECK-NEXT:        cute.fragment.yield %24 : f32
 // CHECK:         } else {
 // CHECK:             {nv_tileas.sat} : f32
 
@@ -170,4 +174,4 @@ func.func @of_softmax(%h: vector<4xf16>, %m: f32) -> vector<4xf32> {
 // CHECK-NEXT:    %8 = arith.subf %7, %m : f32
 // CHECK-NEXT:    %9 = arith.constant -8.700000e+01 : f32
 // CHECK-NEXT:    %10 = arith.cmpf oge, %8, %9 : f32
-// CHECK-NEXT:    %11 = scf.if %10 -> (vector<4xf32>) {
+// CHECK:         scf.if %{{.*}} -> (vector<4xf32>) {
