@@ -24,16 +24,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import arith, math, scf, tensor
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.cute import MakeFragmentOp
-from tileas_xdsl.dialects.ir_queries import enclosing_function
-from tileas_xdsl.dialects.kinds import has_instance
-from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.xdsl_ops import selection
@@ -59,6 +55,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.convert.element_conversion import map_elements
 from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
+from tileas_xdsl.threads.index.masked_elements import selected
 from tileas_xdsl.threads.index.per_thread_tables import (
     Flags,
     Table,
@@ -107,9 +104,6 @@ BELOW_RIGHT = (2, 5, 6, 9)
 
 BELOW_LEFT = (3, 4, 7, 8)
 """Those that ask whether the right is below the left, or not: sle, sgt."""
-
-WORTH_A_BRANCH, ELEMENTS_OF_A_FLAG = 16, 4
-"""Selections, and those of each comparison, from which on a branch around them costs less."""
 
 WORD = 32
 
@@ -382,42 +376,7 @@ class Generation:
             if any(map(_is_vector, both)):
                 both = [self._vector(value) for value in both]
             return e.insert(selection(condition, *both)).result
-        taken, flags = both[0], self._few_flags(condition)
-        if flags is None or not _is_vector(taken):
-            return self._by_element(condition, both)
-        whole, blocks = flags[0], (Block(), Block())
-        for flag in flags[1:]:
-            whole = e.insert(arith.AndIOp(whole, flag)).result
-        for block, made in zip(
-            blocks, (lambda: taken, lambda: self._by_element(condition, both)), strict=True
-        ):
-            with e.within(block):
-                e.insert(scf.YieldOp(made()))
-        chosen = scf.IfOp(whole, [taken.type], Region(blocks[0]), Region(blocks[1]))
-        return e.insert(chosen).results[0]
-
-    def _few_flags(self, condition: SSAValue) -> Sequence[SSAValue] | None:
-        """Return the comparisons that a mask is of, where they are few; None of other masks.
-
-        Those of columns with the end of a row mostly hold: one branch passes over all selections.
-        Kernels with products have none: ptxas waits for products of warpgroups at branches (C7510).
-        """
-        made = condition.owner
-        if not isinstance(made, MakeFragmentOp) or self.count < WORTH_A_BRANCH:
-            return None
-        flags = list(dict.fromkeys(made.operands))
-        is_few = len(flags) * ELEMENTS_OF_A_FLAG <= self.count
-        function = enclosing_function(self.op)
-        is_plain = function is not None and not has_instance(function, DotOp)
-        return flags if is_few and is_plain else None
-
-    def _by_element(self, condition: SSAValue, both: Sequence[SSAValue]) -> SSAValue:
-        e = self.e
-        found = [
-            e.insert(selection(element(e, condition, k), *(element(e, v, k) for v in both)))
-            for k in range(self.count)
-        ]
-        return joined(e, [op.result for op in found])
+        return selected(e, self.op, condition, *both)
 
     # elements of tiles
 

@@ -1,0 +1,68 @@
+"""Selections between elements under a mask, passed over by one branch where few comparisons decide.
+
+    %m = 8 times %column < %n, 8 times %column + 256 < %n      scf.if %column < %n and ... {
+    %s = select %m[k], %e[k], 0, of each of 16 registers  ->     scf.yield %e
+                                                               } else { selections }
+
+Columns are compared with the end of a row, which is behind all of them in most threads.  Kernels
+with products have no branch: ptxas waits for products of warpgroups there (C7510).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.cute.types.elements import as_vector
+from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.xdsl_ops import selection
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.registers.vector_values import element, joined, length
+
+WORTH_A_BRANCH, ELEMENTS_OF_A_FLAG = 16, 4
+"""Selections, and those of each comparison, from which on a branch around them costs less."""
+
+
+def selected(
+    e: ThreadBuilder, op: Operation, mask: SSAValue, taken: SSAValue, other: SSAValue
+) -> SSAValue:
+    """Return a vector of the elements of two under a mask, or of a vector and a scalar.
+
+    `op` is the tile operation that it is computed for.
+    """
+    flags, type_ = _few_flags(op, mask), as_vector(taken.type)
+    if flags is None or type_ is None:
+        return _by_element(e, mask, taken, other)
+    whole = flags[0]
+    for flag in flags[1:]:
+        whole = e.insert(arith.AndIOp(whole, flag)).result
+    all_hold, some_do_not = Block([scf.YieldOp(taken)]), Block()
+    with e.within(some_do_not):
+        e.insert(scf.YieldOp(_by_element(e, mask, taken, other)))
+    chosen = scf.IfOp(whole, [type_], Region(all_hold), Region(some_do_not))
+    return e.insert(chosen).results[0]
+
+
+def _few_flags(op: Operation, mask: SSAValue) -> Sequence[SSAValue] | None:
+    """Return the comparisons that a mask is of; None where they are many, or none may branch."""
+    made = mask.owner
+    if not isinstance(made, MakeFragmentOp) or length(mask) < WORTH_A_BRANCH:
+        return None
+    flags = list(dict.fromkeys(made.operands))
+    if len(flags) * ELEMENTS_OF_A_FLAG > length(mask):
+        return None
+    function = enclosing_function(op)
+    return None if function is None or has_instance(function, DotOp) else flags
+
+
+def _by_element(e: ThreadBuilder, mask: SSAValue, taken: SSAValue, other: SSAValue) -> SSAValue:
+    found = [
+        e.insert(selection(element(e, mask, k), element(e, taken, k), element(e, other, k)))
+        for k in range(length(mask))
+    ]
+    return joined(e, [op.result for op in found])
