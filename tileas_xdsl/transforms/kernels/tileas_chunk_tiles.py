@@ -115,10 +115,8 @@ class TileasChunkTiles(ModulePass):
             _set_warps(kernel, warps_that_fit(kernel), blocks_of(kernel, target))
             store_shared_operands(kernel)
             _limit_blocks(kernel, blocks_that_fit(kernel, target))
-            if _is_too_large(kernel, target) and self.rows in KEEPING:
-                _keep_rows(kernel, target)
             if _is_too_large(kernel, target):
-                _cut(kernel, target)
+                _cut(kernel, target, self.rows in KEEPING)
                 if use_unit(kernel, target):
                     TileasNormalizeDotOperands().apply(ctx, op)
             mark_parts(kernel, target)
@@ -139,12 +137,14 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
         _run_kept(kernel, form.kept, form.blocks)
 
 
-def _keep_rows(kernel: func.FuncOp, target: Target) -> None:
+def _keep_rows(kernel: func.FuncOp, target: Target) -> bool:
     """Keep rows that do not fit registers in shared memory, where some CTAs do: one load each."""
     form = choose_row_form(kernel, target, "kept")
-    if form is not None and form.kept is not None and form.blocks >= BLOCKS_OF_KEPT_ROWS:
-        kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
-        _run_kept(kernel, form.kept, form.blocks)
+    if form is None or form.kept is None or form.blocks < BLOCKS_OF_KEPT_ROWS:
+        return False
+    kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
+    _run_kept(kernel, form.kept, form.blocks)
+    return True
 
 
 def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int) -> None:
@@ -155,7 +155,7 @@ def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int) -> None:
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
 
-def _cut(kernel: func.FuncOp, target: Target) -> None:
+def _cut(kernel: func.FuncOp, target: Target, may_keep_rows: bool) -> None:
     """Cut tiles until they fit: side by side where a loop would repeat too much, then in loops."""
     separate_constants(kernel)
     _drop_joins(kernel)
@@ -164,10 +164,10 @@ def _cut(kernel: func.FuncOp, target: Target) -> None:
         if found is None:
             break
         unroll(kernel, *found)
-    _run_in_loops(kernel, target)
+    _run_in_loops(kernel, target, may_keep_rows)
 
 
-def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:
+def _run_in_loops(kernel: func.FuncOp, target: Target, may_keep_rows: bool) -> None:
     """Cut classes until tiles fit: those that nothing looks across, then one that is reduced."""
     for _ in range(MAX_ITERATIONS):
         plan = plan_chunks(kernel, target)
@@ -177,7 +177,7 @@ def _run_in_loops(kernel: func.FuncOp, target: Target) -> None:
         cut(plan)
         _set_warps(kernel, plan.warps, blocks)
     phases = plan_phases(kernel, target)
-    if phases is not None:
+    if phases is not None and not (may_keep_rows and _keep_rows(kernel, target)):
         run_in_phases(phases)
 
 
