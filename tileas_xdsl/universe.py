@@ -65,6 +65,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "synthesize-debug-info-scopes",
         "tileas-attach-target",
         "tileas-chunk-tiles",
+        "tileas-deal-iterations",
         "tileas-dynamic-persistent",
         "tileas-form-clusters",
         "tileas-make-persistent",

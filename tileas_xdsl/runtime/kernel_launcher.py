@@ -42,6 +42,7 @@ from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import (
     ARENA,
+    HANDED,
     TENSOR_MAP,
     TILE_BLOCKS,
     BoundTensorMap,
@@ -182,7 +183,7 @@ class Launcher:
         if kernel.host_code is not None:
             self._host = HostCode(kernel.host_code, self.abi.name)
         self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
-        self._arenas: dict[int, Memory] = {}
+        self._memories: dict[tuple[str, int], Memory] = {}
 
     @cached_property
     def _resident(self) -> int:
@@ -335,8 +336,8 @@ class Launcher:
         for index, (name, parameter) in enumerate(pairs):
             if maps and name.startswith(TENSOR_MAP):
                 value: Any = TensorMapMemory(maps[int(name.split()[-1])])
-            elif name == ARENA:
-                value = _u64(self._arena(ctas, stream))
+            elif name in (ARENA, HANDED):
+                value = _u64(self._memory(name, ctas, stream))
             elif name.startswith(TILE_BLOCKS):
                 value = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
             elif isinstance(table := self.abi.value(name, given.flat), AddressTable):
@@ -392,18 +393,21 @@ class Launcher:
         if self._host is None:
             return ()
         names = [name for name in self.abi.parameters if not name.startswith(TENSOR_MAP)]
-        values = [self.abi.value(name, given.flat) for name in names if name != ARENA]
+        values = [self.abi.value(name, given.flat) for name in names if name not in (ARENA, HANDED)]
         pointers = [given.pointer(value) for value in values]
         pairs = zip(values, pointers, strict=True)
         words = [scalar_word(value) if at is None else at for value, at in pairs]
         return self._host.encode(words)
 
-    def _arena(self, grid: Sequence[int], stream: int) -> int:
-        """Return the memory that blocks have of their own, one for each stream."""
-        size = prod(grid) * self.abi.arena_slots * SIZE
-        found = self._arenas.get(stream)
+    def _memory(self, name: str, ctas: Grid, stream: int) -> int:
+        """Return what blocks have of their own, or hand tiles over in: memory of each stream."""
+        is_arena = name == ARENA
+        arena = prod(ctas) * self.abi.arena_slots * SIZE
+        size = arena if is_arena else self.abi.handed_size(ctas)
+        found = self._memories.get((name, stream))
         if found is None or found.size < size:
-            found = self._arenas[stream] = self.device.memory(size)
+            make = self.device.memory if is_arena else self.device.zeros
+            found = self._memories[name, stream] = make(size)
         return found.pointer
 
 

@@ -30,6 +30,17 @@ TENSOR_MAP = "tensor map"
 ARENA = "tma arena"
 """The parameter that points to the arena: tensor maps built on the device, memory of blocks."""
 
+HANDED = "handed over"
+"""The parameter that points to memory through which CTAs of a launch hand over tiles: first
+`HANDED_PLACES` times `HANDED_FLAGS` bytes that are zeros before a launch and behind it."""
+
+HANDED_PLACES, HANDED_FLAGS = 2048, 128
+"""As many CTAs as hand over tiles, and bytes of the flags of each.  Fewer run at once: eight of 256
+threads on each of 160 multiprocessors are 1,280."""
+
+HANDED_BYTES = "tileas.handed_bytes"
+"""Attribute of a kernel whose CTAs hand over tiles: bytes of those of a CTA."""
+
 TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
 """Attribute of a kernel whose tile blocks are computed by several CTAs each: how many."""
 
@@ -159,12 +170,17 @@ Grid: TypeAlias = tuple[int, int, int]
 
 
 def persistent_ctas(
-    grid: Grid, ctas: int = 1, resident: int | None = None, cluster: int = 1
+    grid: Grid,
+    ctas: int = 1,
+    resident: int | None = None,
+    cluster: int = 1,
+    most: int = MAX_TILE_BLOCKS,
 ) -> Grid:
     """The CTAs, all along x, that take the tile blocks of a grid, `ctas` of them each.
 
-    They are the `resident` ones, or one tile block's for each.  Where it is not known how many run
-    at once, each takes a few, so that interpreters loop.  They are whole clusters of so many CTAs.
+    They are the `resident` ones, or one tile block's for each, `most` at most.  Where it is not
+    known how many run at once, each takes a few, so that interpreters loop.  They are whole
+    clusters of so many CTAs.
     Raises `TargetError` for tile blocks that 32 bits do not number.
     """
     count = prod(grid)
@@ -174,7 +190,8 @@ def persistent_ctas(
             f"persistent kernel take up to {MAX_TILE_BLOCKS // ctas}: compile with persistent = off"
         )
     at_once = ceil_div(count, INTERPRETED_TILE_BLOCKS) if resident is None else resident // ctas
-    return align_up(min(count, max(at_once, 1)) * ctas, max(cluster, ctas)), 1, 1
+    at_once = max(min(at_once, most // max(cluster, ctas)), 1)
+    return align_up(min(count, at_once) * ctas, max(cluster, ctas)), 1, 1
 
 
 @dataclass(frozen=True)
@@ -281,6 +298,8 @@ class KernelAbi:
     """The launches for which a persistent kernel is faster; None where there are none."""
     shared_loads: tuple[SharedLoads, ...] = ()
     """The launches for which clusters along an axis are faster, the best first."""
+    handed_bytes: int = 0
+    """Bytes of the tiles that a CTA hands over to another one."""
     cluster_axis: int | None = None
     """The axis along which tile blocks beside each other are a cluster; None for no such form."""
     few_tile_blocks: tuple[FewTileBlocks, ...] = ()
@@ -305,13 +324,19 @@ class KernelAbi:
         count = chosen_count(self.few_tile_blocks, choose)
         return is_persistent, chosen_axis(self.shared_loads, choose), count
 
+    def handed_size(self, ctas: Grid) -> int:
+        """Bytes of the memory through which so many CTAs hand over tiles; 0 for none."""
+        flags = HANDED_PLACES * HANDED_FLAGS
+        return flags + prod(ctas) * self.handed_bytes if self.handed_bytes else 0
+
     def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
 
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         if self.is_persistent:
-            return persistent_ctas(grid, self.tile_block_ctas, resident, self.cluster[0])
+            most = HANDED_PLACES if self.handed_bytes else MAX_TILE_BLOCKS
+            return persistent_ctas(grid, self.tile_block_ctas, resident, self.cluster[0], most)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
 
@@ -329,7 +354,7 @@ class KernelAbi:
             case ["stride", position, axis]:
                 array = cast("Array", args[int(position)])
                 return int(array.strides[int(axis)]) // array.dtype.itemsize
-            case ["tma", "arena"] | ["tile", "blocks", _]:
+            case ["tma", "arena"] | ["handed", "over"] | ["tile", "blocks", _]:
                 return None
             case _:
                 recipe = self.tensor_maps[int(words[-1])]

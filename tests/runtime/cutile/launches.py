@@ -97,6 +97,9 @@ class RecordingGpu:
     def arena(self, size: int, stream: int) -> int:
         return size
 
+    def handed(self, size: int, stream: int) -> int:
+        return size
+
     def table(self, rows: Any, stream: int) -> int:
         self.tables.append(rows)
         return 0x7000

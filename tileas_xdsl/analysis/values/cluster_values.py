@@ -44,7 +44,8 @@ def is_same_in_cluster(
 
     Proven only for arguments of the kernel, their sizes, CTA ids along axes of extent 1, CTA ids
     divided by multiples of the extent, induction variables of uniform loops and what these carry,
-    and arithmetic of such; of `carried` it is assumed, for the rounds before.
+    what uniform branches yield, and arithmetic of such; of `carried` it is assumed, for the rounds
+    before.
     """
     if value in carried:
         return True
@@ -57,6 +58,9 @@ def is_same_in_cluster(
         return extents[_AXES[str(op.dimension.data)]] == 1
     if isinstance(op, arith.DivUIOp) and _is_of_cluster(op, extents):
         return True
+    if isinstance(op, scf.IfOp) and (yielded := inflows(value)) is not None:
+        chosen = (op.cond, *yielded)
+        return all(is_same_in_cluster(one, extents, carried) for one in chosen)
     if not isinstance(op, Operation) or not op.name.startswith(_COMPUTED):
         return False
     return all(is_same_in_cluster(operand, extents, carried) for operand in op.operands)

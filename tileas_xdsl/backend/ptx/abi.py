@@ -21,6 +21,7 @@ from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     FEW_TILE_BLOCKS,
+    HANDED_BYTES,
     PERSISTENT,
     SHARED_LOADS,
     SHORT_LOOP,
@@ -68,6 +69,7 @@ def _abi(
         PERSISTENT in found,
         short_loop_of(found.get(SHORT_LOOP)),
         shared_loads_of(found.get(SHARED_LOADS)),
+        _number(found[HANDED_BYTES]) if HANDED_BYTES in found else 0,
         _number(found[CLUSTERED]) if CLUSTERED in found else None,
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
     )

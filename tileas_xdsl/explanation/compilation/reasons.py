@@ -11,6 +11,7 @@ from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.explanation.facts import Reason
 from tileas_xdsl.transforms.chunk_tiles.row_forms import ROWS_IN_REGISTERS
 from tileas_xdsl.transforms.kernels.tileas_chunk_tiles import TileasChunkTiles
+from tileas_xdsl.transforms.kernels.tileas_deal_iterations import NOT_DEALT, TileasDealIterations
 from tileas_xdsl.transforms.kernels.tileas_form_clusters import NOT_CLUSTERED, TileasFormClusters
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     NOT_PERSISTENT,
@@ -41,6 +42,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_MATERIALIZED: ("schedule", TileasMaterializeSchedule.name),
     NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
     NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
+    NOT_DEALT: ("shared last waves", TileasDealIterations.name),
     NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
     NOT_CLUSTERED: ("clusters", TileasFormClusters.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),

@@ -6,6 +6,7 @@ from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.semantics.agents import AGENTS
 from tileas_xdsl.interpreters.tile.semantics.compute import COMPUTE
+from tileas_xdsl.interpreters.tile.semantics.handed_tiles import HANDED_TILES
 from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import GATHER_SCATTER
 from tileas_xdsl.interpreters.tile.semantics.memory_access.pointer_atomics import POINTER_ATOMICS
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import TILED_MEMORY
@@ -30,6 +31,7 @@ TILE_LANGUAGE = (
     | GATHER_SCATTER
     | POINTER_ATOMICS
     | DESCRIPTORS
+    | HANDED_TILES
     | TMA
     | COMPUTE
     | POINTERS

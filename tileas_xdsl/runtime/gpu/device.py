@@ -156,6 +156,17 @@ class Device:
             config.attrs, config.numAttrs = [attribute], 1
         return config
 
+    def zeros(self, size: int) -> Memory:
+        """Allocate bytes that are zero; no stream that is captured takes part."""
+        found = self.memory(size)
+        with self.current():
+            flags = int(self.driver.api.CUstream_flags.CU_STREAM_NON_BLOCKING)
+            stream = int(self.driver("cuStreamCreate", flags))
+            found.clear(stream)
+            self.driver("cuStreamSynchronize", stream)
+            self.driver("cuStreamDestroy", stream)
+        return found
+
     def synchronize(self, stream: int = 0) -> None:
         """Wait until a stream has completed; errors of its kernels are raised here."""
         with self.current():

@@ -39,6 +39,7 @@ class GpuDevice:
         self._modules: dict[Executable, tuple[Module, int, Sequence[int]]] = {}
         self._arenas: dict[int, Memory] = {}
         self._captured: list[Memory] = []
+        self._handed: dict[tuple[int, int], Memory] = {}
         self._tables: OrderedDict[Rows, Memory] = OrderedDict()
         self._flood: Memory | None = None
         self._lock = threading.Lock()
@@ -87,6 +88,21 @@ class GpuDevice:
             found = self._arenas.get(stream)
             if found is None or found.size < size:
                 found = self._arenas[stream] = self._memory(size)
+        return found.pointer
+
+    def handed(self, size: int, stream: int) -> int:
+        """Return the address of memory through which CTAs of a launch hand over tiles.
+
+        It begins as zeros, and is as launches leave it.  Those of a stream share it, and those of a
+        captured graph that follow one another in a stream.
+        """
+        key = (stream, self._capture(stream))
+        with self._lock:
+            found = self._handed.get(key)
+            if found is None or found.size < size:
+                with self._relaxed():
+                    found = self._handed[key] = self.device.zeros(size)
+                self._captured.append(found)  # a graph that has it may be launched again
         return found.pointer
 
     @property
@@ -140,6 +156,14 @@ class GpuDevice:
         with self.device.current():
             status: Any = self.device.driver("cuStreamIsCapturing", stream)
         return int(status) != int(api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
+
+    def _capture(self, stream: int) -> int:
+        """Return the number of the capture that a stream is recorded in; 0 for none."""
+        if not self.is_capturing(stream):
+            return 0
+        with self.device.current():
+            found: Any = self.device.driver("cuStreamGetCaptureInfo", stream)
+        return int(found[1])
 
     def _memory(self, size: int) -> Memory:
         with self._relaxed():

@@ -322,7 +322,7 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     count = build.insert(arith.MuliOp(rows, extents[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
-    begin, by = (_places(build, number, extents) for number in (first, step))
+    begin, by = (places(build, number, extents) for number in (first, step))
     body = Block(arg_types=[i32] * (1 + len(AXES)))
     numbers = body.args[1:]
     assert block.last_op is not None
@@ -388,7 +388,7 @@ def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue
     return build.insert(arith.IndexCastOp(found, i32)).result
 
 
-def _places(build: Builder, number: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
+def places(build: Builder, number: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
     """Return where in the grid a number of tile blocks is: x runs fastest, as in hardware."""
     place: list[SSAValue] = []
     for extent in extents[:-1]:
@@ -415,5 +415,6 @@ def _moved(
         is_beyond = build.insert(arith.CmpiOp(added, extent, "uge")).result
         left = build.insert(arith.SubiOp(added, extent)).result
         moved.append(build.insert(arith.SelectOp(is_beyond, left, added)).result)
-        carried = build.insert(arith.ExtUIOp(is_beyond, i32)).result
+        if len(moved) < len(extents):
+            carried = build.insert(arith.ExtUIOp(is_beyond, i32)).result
     return moved

@@ -18,6 +18,8 @@ Where that loop, of columns of a tile, is in one over tiles, the next tile waits
       %last = scf.for iter_args(create_none)       %last = scf.for iter_args(%carried)
       async.wait %last                    ->       yield %last
     }                                            }
+
+A branch on the way yields the token, too: the other arm that of the round before.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from collections.abc import Iterator
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
@@ -96,10 +98,14 @@ def carry(wait: WaitOp) -> None:
         return
     none, before, after = _carried(loop, wait.token)
     Rewriter.insert_op(_wait(wait, before), InsertPoint.before(fill))
-    while isinstance(outer := after.op.parent_op(), scf.ForOp):
-        inner = none
+    while (outer := _loop_around(after.op)) is not None:
+        inner = [none]
+        while isinstance(branch := after.op.parent_op(), scf.IfOp):
+            none, after = _yielded(branch, after)
+            inner.append(none)
         none, before, after = _carried(outer, after)
-        Rewriter.replace_op(inner, [], [before])
+        for one in inner:
+            Rewriter.replace_op(one, [], [before])
     if tile.parent is not none.parent:
         tile.detach()
         Rewriter.insert_op(tile, InsertPoint.before(none))
@@ -142,6 +148,39 @@ def _carried(loop: scf.ForOp, token: SSAValue) -> tuple[CreateNoneOp, BlockArgum
     *results, last = made.results
     Rewriter.replace_op(loop, made, results)
     return none, before, last
+
+
+def _loop_around(op: Operation) -> scf.ForOp | None:
+    """The loop that an operation is in, with nothing but branches between."""
+    parent = op.parent_op()
+    while isinstance(parent, scf.IfOp):
+        parent = parent.parent_op()
+    return parent if isinstance(parent, scf.ForOp) else None
+
+
+def _yielded(branch: scf.IfOp, token: OpResult) -> tuple[CreateNoneOp, OpResult]:
+    """Let a branch yield a token of one arm, and that of no store of the other one; the result."""
+    none = CreateNoneOp(token.type)
+    none.location = branch.location
+    regions: list[Region] = []
+    for region in branch.regions:
+        block = region.blocks.first or Block([scf.YieldOp()])
+        if block.parent is None:
+            region.add_block(block)
+        end = block.last_op
+        assert end is not None
+        is_there = token.op.parent is block
+        if not is_there:
+            Rewriter.insert_op(none, InsertPoint.before(end))
+        Rewriter.replace_op(end, scf.YieldOp(*end.operands, token if is_there else none.token))
+        regions.append(branch.detach_region(region))
+    types = [*branch.result_types, token.type]
+    true_region, false_region = regions
+    made = scf.IfOp(branch.cond, types, true_region, false_region)
+    made.attributes, made.location = branch.attributes, branch.location
+    *results, last = made.results
+    Rewriter.replace_op(branch, made, results)
+    return none, last
 
 
 def _wait(like: WaitOp, token: SSAValue) -> WaitOp:

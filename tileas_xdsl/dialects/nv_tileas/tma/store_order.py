@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
@@ -37,24 +37,31 @@ def writes_unordered(op: Operation) -> bool:
 
 
 def store_of(token: SSAValue) -> TmaTransferOp | None:
-    """The bulk store that a token is of: its own, or that of a round before, in loops."""
+    """The bulk store that a token is of: its own, that of a round before, or that of an arm."""
+    seen, pending = set[SSAValue](), [token]
+    while pending:
+        token = pending.pop()
+        if token in seen:
+            continue
+        seen.add(token)
+        owner = token.owner
+        if isinstance(owner, TmaTransferOp) and not isinstance(owner, TmaLoadBase):
+            return owner
+        pending += _yielded(token)
+    return None
+
+
+def _yielded(token: SSAValue) -> list[SSAValue]:
+    """What a loop or branch, which gives a token, yields for it."""
     owner = token.owner
-    if isinstance(owner, Block):
-        loop = owner.parent_op()
-        if not isinstance(loop, scf.ForOp) or token is owner.args[0]:
-            return None
-        return _yielded_store(owner, owner.args.index(token) - 1)
-    if isinstance(owner, scf.ForOp):
-        return _yielded_store(owner.body.block, owner.results.index(token))
-    if not isinstance(owner, TmaTransferOp) or isinstance(owner, TmaLoadBase):
-        return None
-    return owner
-
-
-def _yielded_store(body: Block, position: int) -> TmaTransferOp | None:
-    end = body.last_op
-    yielded = None if end is None else end.operands[position]
-    return None if yielded is None or yielded.owner is body else store_of(yielded)
+    parent = owner.parent_op() if isinstance(owner, Block) else owner
+    if not isinstance(parent, scf.ForOp | scf.IfOp):
+        return []
+    position = token.index - 1 if isinstance(token, BlockArgument) else 0
+    if isinstance(token, OpResult):
+        position = token.index
+    ends = [region.block.last_op for region in parent.regions if region.blocks]
+    return [end.operands[position] for end in ends if end is not None and position >= 0]
 
 
 def ordering(op: Operation) -> Mapping[str, Attribute]:

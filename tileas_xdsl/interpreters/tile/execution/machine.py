@@ -51,6 +51,16 @@ class ResourceError(RuleBroken):
     """More memory than a block has."""
 
 
+@dataclass(frozen=True)
+class Handed:
+    """What a block has handed over to another one."""
+
+    tiles: Sequence[Any]
+    clock: Mapping[str, int]
+    time: int
+    """The virtual time at which it is there."""
+
+
 @dataclass
 class Device:
     """The state that all blocks of a launch share."""
@@ -71,6 +81,8 @@ class Device:
     memories: list[Memory] = field(default_factory=list[Memory])
     """The arrays that the kernel takes, the globals, and memory that blocks allocate, by ascending
     addresses."""
+    handed: dict[int, Handed] = field(default_factory=dict[int, Handed])
+    """By place, what a block has handed over and no other one has taken."""
     printed: list[str] = field(default_factory=list[str])
     """The text that blocks have printed, in order."""
 

@@ -74,6 +74,10 @@ class PlanDevice(Protocol):
         """Return the address of memory for tensor maps that blocks of a launch write."""
         ...
 
+    def handed(self, size: int, stream: int) -> int:
+        """Return the address of memory, at first zeros, through which CTAs hand over tiles."""
+        ...
+
     def measure(self, launch: Callable[[], None], stream: int, flush: bool) -> float:
         """Return the microseconds that a launch takes."""
         ...
@@ -216,6 +220,8 @@ class LaunchPlan:
         if abi.arena_slots:
             size = x * y * z * abi.arena_slots * SIZE
             self._block.arena[0] = self._device.arena(size, stream)
+        if size := abi.handed_size((x, y, z)):
+            self._block.handed[0] = self._device.handed(size, stream)
 
     def _repeat(
         self, grid: tuple[int, ...], stream: int, values: tuple[Any, ...], status: int

@@ -1,0 +1,89 @@
+"""CTAs that share the tile blocks of a last wave compute what one CTA for each computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from xdsl.utils.arg_spec import ArgSpec
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile import Problem, emulated, simulated
+from kernels.cutile.matmul import product_problem
+from tests.support.ptx_edits import Edit, changing
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.pipelines import PIPELINES, with_persistence
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.kernel_abi import HANDED, HANDED_FLAGS, HANDED_PLACES
+
+PASS = "tileas-deal-iterations"
+
+PRODUCT = product_problem("matmul", "f16", "f16", (632, 104, 1784), (128, 128, 64))
+"""Five tile blocks of 28 iterations, of two CTAs: the third wave is shared."""
+
+PAIRS = product_problem("matmul", "f16", "f16", (1272, 104, 1784), (256, 128, 64))
+PAIRS = replace(PAIRS, kernel=PAIRS.kernel.replace_hints(num_ctas=2))
+"""The same, of two CTAs for each tile block: they hand over to those that have the same rows."""
+
+
+def _compiled(problem: Problem, *, dealt: bool = True) -> CompiledKernel:
+    passes = [*with_persistence(PIPELINES["tileas-to-ptx"].passes, "on")]
+    position = [spec.name for spec in passes].index("tileas-make-persistent")
+    passes[position + 1 : position + 1] = [ArgSpec(PASS, {})] if dealt else []
+    return compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes)
+
+
+@pytest.fixture(scope="module")
+def dealt() -> CompiledKernel:
+    return _compiled(PRODUCT)
+
+
+@pytest.mark.parametrize(("problem", "order"), [(PRODUCT, "lazy"), (PAIRS, "random")], ids=str)
+def test_every_bit_is_that_of_whole_tile_blocks(problem: Problem, order: Order) -> None:
+    arguments, kernel = problem.arguments(), _compiled(problem)
+    assert kernel.abi.handed_bytes == 4 * 128 * 128
+    found = kernel.emulate(*arguments, grid=problem.grid, order=order, seed=1)
+    whole = _compiled(problem, dealt=False).emulate(*arguments, grid=problem.grid)
+    assert not found.findings
+    np.testing.assert_array_equal(found.arrays[2], whole.arrays[2])
+
+
+def test_tiles_are_handed_over_in_the_tile_interpreter(dealt: CompiledKernel) -> None:
+    divided = replace(dealt, source=dealt.module_after("tileas-pipeline-loads"))
+    assert simulated(PRODUCT, divided).is_right
+
+
+def test_a_launch_has_memory_that_is_handed_over(dealt: CompiledKernel) -> None:
+    abi = dealt.abi
+    assert HANDED in abi.parameters
+    assert abi.handed_bytes == 4 * 128 * 128
+    assert abi.handed_size((132, 1, 1)) == HANDED_PLACES * HANDED_FLAGS + 132 * abi.handed_bytes
+    stored = Executable("sm_90a", abi, dealt.ptx, b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == abi
+    assert abi.ctas((64, 64, 1), 132) == (132, 1, 1)
+    assert abi.ctas((1000, 10, 1)) == (HANDED_PLACES, 1, 1)
+
+
+FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "nobody says that it is there": (
+        changing(r"(exch\.b32 %r\d+, \[%rd\d+\]), 1;", r"\1, 0;"),
+        "deadlock",
+    ),
+    "stores are not released": (changing(r"atom\.release\.gpu", "atom.relaxed.gpu"), "race-RAW"),
+    "nothing is acquired": (changing(r"atom\.acquire\.gpu", "atom.relaxed.gpu"), "race-RAW"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_found(
+    name: str, dealt: CompiledKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit, kind = FAULTS[name]
+    monkeypatch.setattr(dealt, "ptx", edit(dealt.ptx))
+    found = emulated(PRODUCT, dealt, order="random", seed=1)
+    assert kind in {getattr(one, "kind", "") for one in found.findings}

@@ -1,0 +1,153 @@
+"""Memory of a launch through which CTAs hand over tiles: flags of all places, then what is in them.
+
+    flags   place 0: a word for each warp | place 1 | ...       1 while the warp's part is there
+    tiles   place 0: 16 bytes of thread 0, thread 1, ... | the next 16 of each | ... | place 1 | ...
+
+A warp takes over what the same warp of another CTA handed over, in the same registers, so that no
+other threads need wait: one lane releases the stores of its warp, one lane acquires them.
+
+    lanes:     st.global.v4 ...; bar.warp.sync
+    one lane:  atom.release.gpu.exch(flag, 1)
+                      one lane:  while (atom.acquire.gpu.cas(flag, 1, 0) != 1)
+                      lanes:     bar.warp.sync; ld.global.v4 ...
+
+Flags are zeros before a launch and behind it, and lie where those of every kernel lie, so that all
+launches of a stream share the memory.  Source: PTX ISA, memory consistency model (release and
+acquire patterns, causality order through barriers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import TypeAlias
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import i8, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.cute import LoadOp, PtrType, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import AtomicCasOp, AtomicRmwOp
+from tileas_xdsl.dialects.interned import vector_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
+from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.target.kernel_abi import HANDED, HANDED_FLAGS, HANDED_PLACES
+from tileas_xdsl.threads.codegen.barriers import synchronize_warp
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    extend_to_i64,
+    i32_constant,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
+from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
+from tileas_xdsl.threads.codegen.structured_control_flow import predicated
+from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, lane_id, warp_id
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP
+from tileas_xdsl.threads.registers.vector_split import vectors_of
+from tileas_xdsl.threads.registers.vector_values import joined, one_vector, strip, tile_of_vector
+
+ACCESS, WORD = 16, 4
+"""Bytes of an access of a thread, and of a flag."""
+
+_Held: TypeAlias = tuple[RegisterLayout, Attribute]
+"""How threads hold a tile: its layout, and the element."""
+
+
+def hand_over(
+    e: ThreadBuilder, op: Operation, place: SSAValue, tiles: Sequence[RegisterTile]
+) -> None:
+    """Store tiles to a place; whoever takes them over may do so once all lanes of a warp have."""
+    memory = _Place(e, op, place, [(tile.layout, tile.element) for tile in tiles])
+    for tile, pointers in zip(tiles, memory.accesses(), strict=True):
+        whole = one_vector(e, tile)
+        for first, count, pointer in pointers:
+            e.insert(StoreOp(strip(e, whole, first, count), pointer))
+    synchronize_warp(e)
+    with predicated(e, is_elected_in_warp(e)):
+        one = i32_constant(e, 1)
+        e.insert(AtomicRmwOp("exch", one, memory.flag, order="release", scope="gpu"))
+
+
+def take_over(
+    e: ThreadBuilder, op: Operation, place: SSAValue, types: Sequence[_Held]
+) -> Sequence[RegisterTile]:
+    """Wait for the tiles of a place, load them and leave it empty."""
+    memory = _Place(e, op, place, types)
+    with predicated(e, is_elected_in_warp(e)):
+        _wait(e, memory.flag)
+    synchronize_warp(e)
+    found: list[RegisterTile] = []
+    for (layout, element), pointers in zip(types, memory.accesses(), strict=True):
+        parts = [
+            e.insert(LoadOp(pointer, vector_of(element, count))).result
+            for _, count, pointer in pointers
+        ]
+        found.append(tile_of_vector(e, layout, element, joined(e, parts)))
+    return found
+
+
+def _wait(e: ThreadBuilder, flag: SSAValue) -> None:
+    """Wait until a flag is 1, and make it 0."""
+    before, after = Block(), Block()
+    with e.within(before):
+        one, zero = i32_constant(e, 1), i32_constant(e, 0)
+        update = AtomicCasOp(one, zero, flag, order="acquire", scope="gpu")
+        is_empty = e.insert(comparison(e.insert(update).result, one, "ne")).result
+        e.insert(scf.ConditionOp(is_empty))
+    with e.within(after):
+        e.insert(scf.YieldOp())
+    e.insert(scf.WhileOp([], [], Region(before), Region(after)))
+
+
+class _Place:
+    """The memory of a place for the tiles of an agent."""
+
+    def __init__(
+        self, e: ThreadBuilder, op: Operation, place: SSAValue, types: Sequence[_Held]
+    ) -> None:
+        if WORD * e.agent.warps > HANDED_FLAGS:
+            raise op_error(op, f"hands over tiles of {e.agent.warps} warps")
+        self._e, self._types = e, types
+        plan = e.plan
+        if plan.handed is None:
+            plan.handed = add_hidden_argument(e, HANDED, PtrType(i8, "gmem", HANDED_FLAGS))
+        bytes_ = sum(_bytes(layout, element) for layout, element in types) * e.agent.threads
+        plan.handed_bytes = max(plan.handed_bytes, align_up(bytes_, HANDED_FLAGS))
+        warp = warp_id(e)
+        flags = add(e, multiply(e, place, HANDED_FLAGS), multiply(e, warp, WORD))
+        self.flag = recast(e, advance(e, plan.handed, flags, WORD), i32)
+        thread = add(e, multiply(e, warp, WARP), lane_id(e))
+        begin = multiply(e, extend_to_i64(e, place), plan.handed_bytes)
+        tiles = advance(e, plan.handed, HANDED_PLACES * HANDED_FLAGS, HANDED_FLAGS)
+        self._first = advance(e, tiles, begin, HANDED_FLAGS)
+        self._thread = thread
+
+    def accesses(self) -> Iterator[Sequence[tuple[int, int, SSAValue]]]:
+        """Yield, for each tile, the accesses of a thread: first element, elements, and where."""
+        e, offset = self._e, 0
+        for layout, element in self._types:
+            count = _elements(layout, element)
+            size = count * bits_of(element) // 8
+            mine = advance(e, self._first, multiply(e, self._thread, size), size)
+            found: list[tuple[int, int, SSAValue]] = []
+            for first in range(0, vectors_of(layout).elements, count):
+                pointer = advance(e, mine, offset, size)
+                found.append((first, count, recast(e, pointer, element)))
+                offset += size * e.agent.threads
+            yield found
+
+
+def _elements(layout: RegisterLayout, element: Attribute) -> int:
+    """Return the elements of an access: as many as divide what a thread has."""
+    return gcd(vectors_of(layout).elements, ACCESS * 8 // bits_of(element))
+
+
+def _bytes(layout: RegisterLayout, element: Attribute) -> int:
+    """Return the bytes that a thread has of a tile."""
+    return vectors_of(layout).elements * bits_of(element) // 8

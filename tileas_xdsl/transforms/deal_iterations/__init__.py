@@ -1,0 +1,1 @@
+"""Parts of `tileas-deal-iterations`: what each CTA computes."""
