@@ -381,7 +381,21 @@ func.func @never_taken(%x: !nv_tileas.tiled_view<8x16xf32, gmem>, %y: !nv_tileas
 // CHECK-LABEL: func.func @never_taken
 // CHECK:         %g = nv_tileas.generate : tensor<8x8x16xf32> {
 
-// 11. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// 11. Chunks are no longer than what a tile has for each thread: with 16 bytes, half of the threads
+// would compute what the other half has.
+
+func.func @bytes_for_all_threads(%x: !nv_tileas.tiled_view<1x1024xi8, gmem>, %y: !nv_tileas.tiled_view<1x1024xi8, gmem>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<1x1024xi8, gmem> -> tensor<1x1024xi8>
+  %b = arith.muli %a, %a : tensor<1x1024xi8>
+  nv_tileas.tiled_store %b, %y[%zero, %zero] {atom = #open} : tensor<1x1024xi8>, !nv_tileas.tiled_view<1x1024xi8, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @bytes_for_all_threads
+// CHECK:         %b = arith.muli %a, %a : tensor<1x1024xi8, #nv_tileas.blocked<"(1,(8,128)):(0,(1@value,1@thread))">>
+
+// 12. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 
 func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {

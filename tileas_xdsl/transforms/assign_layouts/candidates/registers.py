@@ -59,6 +59,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout, line_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
@@ -226,9 +227,10 @@ def _blocked_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
     if is_copied(group):
         return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
     min_bytes = _min_element_bytes(a, group)
+    chunk_bytes = max(min_bytes, _least_for_all_threads(group, agent))
     plain = [
-        *_multi_row_layouts(a, group, agent, min_bytes),
-        *_single_row_layouts(group.shape, agent, min_bytes),
+        *_multi_row_layouts(a, group, agent, min_bytes, chunk_bytes),
+        *_single_row_layouts(group.shape, agent, chunk_bytes),
     ]
     return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
 
@@ -328,7 +330,7 @@ def _single_row_layouts(
 
 
 def _multi_row_layouts(
-    a: Assignment, group: TileGroup, agent: Agent, min_bytes: int
+    a: Assignment, group: TileGroup, agent: Agent, min_bytes: int, chunk_bytes: int
 ) -> Iterator[RegisterLayout]:
     """Layouts whose warp covers several rows, so that each thread still accesses 16 bytes.
 
@@ -350,9 +352,9 @@ def _multi_row_layouts(
     is_global = Space.GMEM in memories.values()
     short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
     if is_pointed or is_staged or (is_global and group.shape[-1] * min_bytes < short):
-        yield line_layout(group.shape, agent.warps, min_bytes)
+        yield line_layout(group.shape, agent.warps, chunk_bytes)
     if is_staged:
-        sizes = (size for size in (2, 4, 8) if size > min_bytes)
+        sizes = (size for size in (2, 4, 8) if size > chunk_bytes)
         yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
 
 
@@ -366,6 +368,15 @@ def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
     tiles = [placed_tile(value.type) for value in (*values, *filter(is_kept, group.values))]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)
+
+
+def _least_for_all_threads(group: TileGroup, agent: Agent) -> int:
+    """The least element size whose chunks of 16 bytes give every thread some, 16 bytes at most.
+
+    With longer ones threads would have the elements of others, too, and compute them again.
+    """
+    chunks = ceil_div(ACCESS_BYTES * agent.threads, prod(group.shape))
+    return min(1 << (chunks - 1).bit_length(), ACCESS_BYTES)
 
 
 MIN_COPIED_BYTES = 8
