@@ -120,7 +120,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
     slot = _slot_bytes(found)
-    warps, fewer = _warps(found, spec), 2 * WARPS_OF_GROUP
+    warps, fewer = _warps(found, spec, target), 2 * WARPS_OF_GROUP
     if warps > fewer and (
         _has_room_for_tiles(found, fewer, spec.occupancy, target)
         or not _has_room_for_sums(found, warps, spec.occupancy, target)
@@ -250,8 +250,12 @@ def spec_of(found: LoadLoop) -> KernelSpec:
     return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
 
 
-def _warps(found: LoadLoop, spec: KernelSpec) -> int:
-    """Two warpgroups share the rows of large tiles, where the matrix unit lets them."""
+def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
+    """Two warpgroups share large tiles, where the matrix unit lets them: their rows.
+
+    Of 64 rows they share the columns if one has not registers for all tiles that live at once:
+    logits of 64x256 and the maxima, powers and ones that an epilogue makes of them.
+    """
     usual = _usual_warps(spec)
     products = instances_in(found.loop, DotOp)
     shapes = [shape_of(op.c.type) or (1,) for op in products]
@@ -262,8 +266,9 @@ def _warps(found: LoadLoop, spec: KernelSpec) -> int:
         for unit in (matrix_unit_of(op.atom) for op in products)
     )
     unit_products = [*_unit_products(found)]
-    has_rows = any(_has_rows_for_two(op) for op in unit_products)
-    if is_large and can_share and has_rows and all(map(_is_for_two_groups, unit_products)):
+    has_rows = any(map(_has_rows_for_two, unit_products))
+    pays = has_rows or not _has_room_for_tiles(found, usual, spec.occupancy, target)
+    if is_large and can_share and pays and all(map(_is_for_two_groups, unit_products)):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
