@@ -336,24 +336,27 @@ def _multi_row_layouts(
 
     Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay;
     what is computed on the way from shared memory to shared memory may have any layout.
-    Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if
-    columns are reduced: the partial sums of the rows of a warp are exchanged once, behind the
-    loop. Not for reductions along rows, which stay within a warp, nor for several values
-    (argmax), since an exchange would move all of them.
+    Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if tiles
+    are reduced. Along columns the partial sums of the rows of a warp are exchanged once, behind the
+    loop; along rows each shuffle serves several of them: heads of 128 bf16 in 16 lanes take four
+    shuffles for two, in 32 lanes ten. Not along columns for several values (argmax), since an
+    exchange would move all of them.
     """
     operations = [op for op, _ in _operations(a, group)]
     reductions = [op for op in operations if isinstance(op, ReduceOp)]
     axes = {op.axis.value.data for op in reductions}
-    if len(group.shape) - 1 in axes or any(len(op.sources) > 1 for op in reductions):
+    is_along_rows = len(group.shape) - 1 in axes
+    if not is_along_rows and any(len(op.sources) > 1 for op in reductions):
         return
     memories = {op: memory_of(a, op, group) for op in operations}
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
     is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
     is_global = Space.GMEM in memories.values()
     short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
-    if is_pointed or is_staged or (is_global and group.shape[-1] * min_bytes < short):
+    is_short = prod(group.shape[-1:]) * min_bytes < short
+    if is_short if is_along_rows else is_pointed or is_staged or (is_global and is_short):
         yield line_layout(group.shape, agent.warps, chunk_bytes)
-    if is_staged:
+    if is_staged and not is_along_rows:
         sizes = (size for size in (2, 4, 8) if size > chunk_bytes)
         yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
 
