@@ -72,3 +72,18 @@ def of_bytes(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constan
         y = ct.load(b, (j, k), (tn, tk), padding_mode=ZERO)
         acc = ct.mma(x, ct.transpose(y), acc)
     ct.store(c, (i, j), acc)
+
+
+@ct.kernel
+def routed(x, w, shares, counts, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The shares of all columns of each row, and how often each is the largest."""
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, 1, (tm, tk))):
+        columns = ct.transpose(ct.load(w, (0, k), (tn, tk), padding_mode=ZERO))
+        acc = ct.mma(ct.load(x, (ct.bid(0), k), (tm, tk), padding_mode=ZERO), columns, acc)
+    powers = ct.exp(acc - ct.max(acc, axis=1, keepdims=True))
+    share = powers / ct.sum(powers, axis=1, keepdims=True)
+    ct.store(shares, (ct.bid(0), 0), share)
+    column = ct.arange(tn, dtype=ct.int32)
+    ones = ct.where(column[None, :] == ct.argmax(share, axis=1)[:, None], 1, 0)
+    ct.atomic_add(counts, column, ct.sum(ones, axis=0))

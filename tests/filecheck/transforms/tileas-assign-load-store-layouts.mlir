@@ -395,7 +395,24 @@ func.func @bytes_for_all_threads(%x: !nv_tileas.tiled_view<1x1024xi8, gmem>, %y:
 // CHECK-LABEL: func.func @bytes_for_all_threads
 // CHECK:         %b = arith.muli %a, %a : tensor<1x1024xi8, #nv_tileas.blocked<"(1,(8,128)):(0,(1@value,1@thread))">>
 
-// 12. Left alone: what no operation says anything of, what comes from or goes to other functions,
+// 12. Short rows that are reduced share a warp: 16 lanes have one of 128 elements, 16 bytes each.
+
+func.func @heads(%x: !nv_tileas.tiled_view<32x128xf16, gmem>, %y: !nv_tileas.tiled_view<32xf16, gmem>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<32x128xf16, gmem> -> tensor<32x128xf16>
+  %most = nv_tileas.reduce %a {axis = 1 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16> -> tensor<32xf16> {
+  ^bb0(%u: f16, %v: f16):
+    %w = arith.maximumf %u, %v : f16
+    nv_tileas.yield %w : f16
+  }
+  nv_tileas.tiled_store %most, %y[%zero] {atom = #open} : tensor<32xf16>, !nv_tileas.tiled_view<32xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @heads
+// CHECK:         %most = nv_tileas.reduce %a {axis = 1 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16, #nv_tileas.blocked<"((8,4),(8,16)):((16@thread,8@value),(1@value,1@thread))">> -> tensor<32xf16, #nv_tileas.linear<"((8,4),16):((16@thread,1@value),1@thread)">> {
+
+// 13. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 
 func.func @tiles_of_callers(%t: tensor<4x8xf32>, %y: !nv_tileas.tiled_view<4x8xf32, gmem>) -> tensor<4x8xf32> {

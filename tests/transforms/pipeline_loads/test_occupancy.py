@@ -10,7 +10,7 @@ import pytest
 from kernels.cutile.layer_norm import layer_norm, problem
 from kernels.cutile.rms_norm import rms_norm
 from kernels.cutile.softmax import softmax
-from tests.cutile_products import scaled
+from tests.cutile_products import routed, scaled
 from tests.support.assembling import needs_ptxas
 from tileas_xdsl.compiler import CompiledKernel, compile
 
@@ -62,6 +62,15 @@ def test_scales_of_columns_leave_room_for_two_blocks_that_multiply() -> None:
     signature = f"a: {matrix}, b: {matrix}, scale: f32[?], c: {matrix}, tm=128, tn=128, tk=64"
     kernel = compile(scaled, target="sm_90a", signature=signature)
     assert _blocks(kernel) == 2
+    assert kernel.assemble().spills == 0
+
+
+@needs_ptxas
+def test_two_warpgroups_share_the_columns_of_what_one_has_no_registers_for() -> None:
+    """64 rows of 256 logits, their powers and their ones: 128 registers each in one warpgroup."""
+    signature = "x: bf16[?, ?%8], w: bf16[?, ?%8], shares: f32[?, ?%4], counts: i32[?]"
+    kernel = compile(routed, target="sm_90a", signature=f"{signature}, tm=64, tn=256, tk=64")
+    assert kernel.abi.threads == 3 * 128
     assert kernel.assemble().spills == 0
 
 
