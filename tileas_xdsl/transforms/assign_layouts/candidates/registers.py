@@ -55,6 +55,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
     GenerateOp,
+    ViewOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -343,22 +344,45 @@ def _multi_row_layouts(
     exchange would move all of them.
     """
     operations = [op for op, _ in _operations(a, group)]
-    reductions = [op for op in operations if isinstance(op, ReduceOp)]
-    axes = {op.axis.value.data for op in reductions}
-    is_along_rows = len(group.shape) - 1 in axes
-    if not is_along_rows and any(len(op.sources) > 1 for op in reductions):
+    reductions = [*_reductions(a, group)]
+    is_along_rows = any(is_last for _, is_last in reductions)
+    if not is_along_rows and any(len(op.sources) > 1 for op, _ in reductions):
         return
     memories = {op: memory_of(a, op, group) for op in operations}
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
     is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
     is_global = Space.GMEM in memories.values()
-    short = LANES * (ACCESS_BYTES if axes else WORD_BYTES)
+    short = LANES * (ACCESS_BYTES if reductions else WORD_BYTES)
     is_short = prod(group.shape[-1:]) * min_bytes < short
     if is_short if is_along_rows else is_pointed or is_staged or (is_global and is_short):
         yield line_layout(group.shape, agent.warps, chunk_bytes)
     if is_staged and not is_along_rows:
         sizes = (size for size in (2, 4, 8) if size > chunk_bytes)
         yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
+
+
+def _reductions(a: Assignment, group: TileGroup) -> Iterator[tuple[ReduceOp, bool]]:
+    """The reductions of a group and of what views show of it without its first extents of 1.
+
+    With each, whether it goes along the last dimension.
+    """
+    shown = {
+        a.groups.of(use.operation.result)
+        for value in group.values
+        for use in value.uses
+        if isinstance(use.operation, ViewOp)
+    }
+    for one in (group, *shown):
+        if one is None or prod(one.shape) != prod(group.shape) or not _ends(group.shape, one.shape):
+            continue
+        for op, _ in _operations(a, one):
+            if isinstance(op, ReduceOp):
+                yield op, op.axis.value.data == len(one.shape) - 1
+
+
+def _ends(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether a shape ends as the other one."""
+    return shape[len(shape) - len(other) :] == other
 
 
 LANES, WORD_BYTES = 32, 4
