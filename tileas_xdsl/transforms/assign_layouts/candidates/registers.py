@@ -29,11 +29,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
-from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,
@@ -44,25 +43,18 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     mma_instruction,
 )
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
-from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
-    TiledAtomicRmwOp,
     TiledLoadBase,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
-    ExpandDimsOp,
-    GenerateOp,
-    ViewOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout, line_layout
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
@@ -77,15 +69,18 @@ from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Family,
     SubAxis,
 )
+from tileas_xdsl.transforms.assign_layouts.candidates.chunk_layouts import chunk_layouts
 from tileas_xdsl.transforms.assign_layouts.candidates.copied_tiles import (
     is_copied,
     layout_of_copied,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.dot.wgmma_fragments import (
     fragments,
-    has_accumulators,
-    reads_fragment,
     slice_of_accumulators,
+)
+from tileas_xdsl.transforms.assign_layouts.candidates.group_operations import (
+    operations_on,
+    tile_of_group,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import (
     SubTile,
@@ -113,13 +108,10 @@ from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import (
     layouts_without_exchange,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
-    is_column_of_rows,
     values_of_rows,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.transposed_tiles import blocks_for_transpose
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import MEMORY_ACCESSES
-from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 
 FAMILIES: Mapping[type[Attribute], Family] = {
     BlockedEncoding: Family.BLOCKED,
@@ -142,7 +134,7 @@ class Option:
 
 def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
     """Cost every layout that an operation of the group proposes for all operations on it."""
-    operations = _operations(a, group)
+    operations = operations_on(a, group)
     agent = a.agent(group.first_op)
     options = _options(a, group, agent)
     return [
@@ -151,44 +143,6 @@ def register_candidates(a: Assignment, group: TileGroup) -> Sequence[Candidate]:
         for option in options
         for found in _candidates(_register_access(a, op, axis, group), option)
     ]
-
-
-def _operations(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, SubAxis]]:
-    """The loads, stores, conversions and products of a group, each once."""
-    found: dict[Operation, SubAxis] = {}
-    for value in group.values:
-        owner = value.owner
-        if isinstance(owner, Operation) and _makes_tile(a, owner):
-            found.setdefault(owner, _axis(owner))
-        for use in value.uses:
-            if isinstance(use.operation, _READERS):
-                found.setdefault(use.operation, _axis(use.operation))
-            elif reads_fragment(use.operation, group):
-                found.setdefault(use.operation, SubAxis.A)
-    return list(found.items())
-
-
-def _makes_tile(a: Assignment, op: Operation) -> bool:
-    """Whether an operation decides about the layout of its result."""
-    if isinstance(op, ExpandDimsOp):
-        return is_column_of_rows(a, op)
-    if isinstance(op, ExtractSliceOp):
-        return slice_of_accumulators(a, op) is not None
-    if isinstance(op, GenerateOp):
-        permutation = permuted(op.result)
-        return permutation is not None and has_accumulators(a, permutation.source)
-    return isinstance(op, _MAKERS)
-
-
-_MAKERS = (
-    *(TiledLoadBase, LoadBase, GatherLoadOp, TiledAtomicRmwOp),
-    *(ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp),
-)
-_READERS = (*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
-
-
-def _axis(op: Operation) -> SubAxis:
-    return SubAxis.D if isinstance(op, DotOp | AsyncDotOp) else SubAxis.NONE
 
 
 def _options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Option]:
@@ -227,18 +181,12 @@ def _blocked_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
     """Layouts of contiguous chunks, the widest accesses first."""
     if is_copied(group):
         return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
-    min_bytes = _min_element_bytes(a, group)
-    chunk_bytes = max(min_bytes, _least_for_all_threads(group, agent))
-    plain = [
-        *_multi_row_layouts(a, group, agent, min_bytes, chunk_bytes),
-        *_single_row_layouts(group.shape, agent, chunk_bytes),
-    ]
-    return [_option(layout, Family.BLOCKED) for layout in dict.fromkeys(plain)]
+    return [_option(layout, Family.BLOCKED) for layout in chunk_layouts(a, group, agent)]
 
 
 def _is_on_chip(a: Assignment, group: TileGroup) -> bool:
     """Whether no operation of a group accesses global memory, whose sectors decide before all."""
-    memories = {memory_of(a, op, group) for op, _ in _operations(a, group)}
+    memories = {memory_of(a, op, group) for op, _ in operations_on(a, group)}
     return Space.GMEM not in memories
 
 
@@ -322,90 +270,6 @@ def _operand_a(group: TileGroup, agent: Agent) -> Layout | None:
     return operand_layout(*group.shape, bits, agent.warps)
 
 
-def _single_row_layouts(
-    shape: tuple[int, ...], agent: Agent, min_bytes: int
-) -> Iterator[RegisterLayout]:
-    """Blocked layouts with chunks of 16 bytes of elements of `min_bytes`, the widest first."""
-    sizes = (size for size in (1, 2, 4, 8, 16) if size >= min_bytes)
-    yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
-
-
-def _multi_row_layouts(
-    a: Assignment, group: TileGroup, agent: Agent, min_bytes: int, chunk_bytes: int
-) -> Iterator[RegisterLayout]:
-    """Layouts whose warp covers several rows, so that each thread still accesses 16 bytes.
-
-    Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay;
-    what is computed on the way from shared memory to shared memory may have any layout.
-    Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if tiles
-    are reduced. Along columns the partial sums of the rows of a warp are exchanged once, behind the
-    loop; along rows each shuffle serves several of them: heads of 128 bf16 in 16 lanes take four
-    shuffles for two, in 32 lanes ten. Not along columns for several values (argmax), since an
-    exchange would move all of them.
-    """
-    operations = [op for op, _ in _operations(a, group)]
-    reductions = [*_reductions(a, group)]
-    is_along_rows = any(is_last for _, is_last in reductions)
-    if not is_along_rows and any(len(op.sources) > 1 for op, _ in reductions):
-        return
-    memories = {op: memory_of(a, op, group) for op in operations}
-    is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
-    is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
-    is_global = Space.GMEM in memories.values()
-    short = LANES * (ACCESS_BYTES if reductions else WORD_BYTES)
-    is_short = prod(group.shape[-1:]) * min_bytes < short
-    if is_short if is_along_rows else is_pointed or is_staged or (is_global and is_short):
-        yield line_layout(group.shape, agent.warps, chunk_bytes)
-    if is_staged and not is_along_rows:
-        sizes = (size for size in (2, 4, 8) if size > chunk_bytes)
-        yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
-
-
-def _reductions(a: Assignment, group: TileGroup) -> Iterator[tuple[ReduceOp, bool]]:
-    """The reductions of a group and of what views show of it without its first extents of 1.
-
-    With each, whether it goes along the last dimension.
-    """
-    shown = {
-        a.groups.of(use.operation.result)
-        for value in group.values
-        for use in value.uses
-        if isinstance(use.operation, ViewOp)
-    }
-    for one in (group, *shown):
-        if one is None or prod(one.shape) != prod(group.shape) or not _ends(group.shape, one.shape):
-            continue
-        for op, _ in _operations(a, one):
-            if isinstance(op, ReduceOp):
-                yield op, op.axis.value.data == len(one.shape) - 1
-
-
-def _ends(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether a shape ends as the other one."""
-    return shape[len(shape) - len(other) :] == other
-
-
-LANES, WORD_BYTES = 32, 4
-
-
-def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
-    """Return the size of the smallest element loaded, kept or stored: of the longest chunks."""
-    operations = [op for op, _ in _operations(a, group) if memory_of(a, op, group) is not None]
-    values = [_tile_of_group(op, group) for op in operations]
-    tiles = [placed_tile(value.type) for value in (*values, *filter(is_kept, group.values))]
-    bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
-    return max(min(bits, default=32) // 8, 1)
-
-
-def _least_for_all_threads(group: TileGroup, agent: Agent) -> int:
-    """The least element size whose chunks of 16 bytes give every thread some, 16 bytes at most.
-
-    With longer ones threads would have the elements of others, too, and compute them again.
-    """
-    chunks = ceil_div(ACCESS_BYTES * agent.threads, prod(group.shape))
-    return min(1 << (chunks - 1).bit_length(), ACCESS_BYTES)
-
-
 MIN_COPIED_BYTES = 8
 """Shorter accesses of a tile that is only copied cost more registers, for addresses, than time."""
 
@@ -425,17 +289,6 @@ def _chunk_element_bytes(group: TileGroup) -> int:
     return size * ACCESS_BYTES // stated if stated >= max(size, MIN_COPIED_BYTES) else size
 
 
-def _tile_of_group(op: Operation, group: TileGroup) -> SSAValue:
-    """Return the operand or result of an operation that belongs to a group.
-
-    What a store writes counts, not the pointers that it writes through, which share its layout and
-    are wider than most elements: `store tensor<4096xbf16>, tensor<4096x!ptr>` moves bytes of bf16.
-    """
-    if isinstance(op, StoreBase) and op.value in group.values:
-        return op.value
-    return next(value for value in (*op.results, *op.operands) if value in group.values)
-
-
 @dataclass(frozen=True)
 class RegisterAccess:
     """An operation on a tile in registers, and the threads that run it."""
@@ -451,7 +304,7 @@ class RegisterAccess:
     @property
     def bits(self) -> int:
         """Of the elements that the operation has; tiles of a group may have several types."""
-        tile = placed_tile(_tile_of_group(self.op, self.group).type)
+        tile = placed_tile(tile_of_group(self.op, self.group).type)
         assert tile is not None
         return bits_of(tile.element_type)
 
