@@ -11,7 +11,7 @@ from xdsl.dialects import func
 from kernels.cutile import Problem, emulated, simulated
 from kernels.cutile.cross_entropy import cross_entropy
 from kernels.cutile.cross_entropy import problem as loss_problem
-from kernels.cutile.layer_norm import gradient_problem
+from kernels.cutile.layer_norm import gradient_problem, layer_norm
 from kernels.cutile.layer_norm import problem as norm_problem
 from kernels.cutile.softmax import problem as softmax_problem
 from kernels.cutile.softmax import softmax
@@ -89,6 +89,24 @@ def test_rows_that_no_copy_moves_stay_in_registers(monkeypatch: pytest.MonkeyPat
 
 
 ROWS = "x: {0}[?, ?%16], y: {0}[?, ?%16], rows=1, columns={1}"
+
+
+NORM = (
+    "x: {0}[?, ?%16], w: {0}[?%16], b: {0}[?%16], y: {0}[?, ?%16], means: f32[?], scales: f32[?], "
+    "rows=1, columns={1}"
+)
+
+
+@pytest.mark.parametrize(
+    ("element", "columns", "is_ahead"),
+    [("f16", 16384, False), ("f16", 32768, True), ("f32", 32768, True)],
+)
+def test_norms_are_loaded_ahead_where_a_block_is_alone(
+    element: str, columns: int, is_ahead: bool
+) -> None:
+    """As measured on an H200; weights of 16 bits leave two blocks of 16,384 no registers."""
+    kernel = compile(layer_norm, target="sm_90a", signature=NORM.format(element, columns))
+    assert kernel.abi.is_persistent == is_ahead
 
 
 @needs_ptxas
