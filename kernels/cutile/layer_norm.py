@@ -186,6 +186,8 @@ PROBLEMS: Sequence[Problem] = (
     problem("f32", 4, 1024, 1, 1024),
     problem("f16", 9, 100, 4, 128),
     problem("bf16", 8, 512, 4, 512),
+    problem("bf16", 56, 303, 1, 512),
+    problem("f32", 11, 302, 1, 512),
     gradient_problem("f32", 4, 1024, 1, 1024),
     gradient_problem("f16", 9, 100, 4, 128),
     weights_problem("f32", 40, 256, 16, 128),

@@ -62,4 +62,6 @@ PROBLEMS: Sequence[Problem] = (
     problem("f32", 4, 1024, 1, 1024),
     problem("f16", 7, 100, 4, 128),
     problem("bf16", 8, 512, 2, 512),
+    problem("f16", 56, 301, 1, 512),
+    problem("f16", 11, 303, 1, 512),
 )

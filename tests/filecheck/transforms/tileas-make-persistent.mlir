@@ -210,3 +210,42 @@ func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tile
   %stored = nv_tileas.tiled_store %s, %b[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// Rows that begin between vectors are rotated (`tileas-rotate-rows`), and weights and biases that they
+// meet with them: a loop over rows keeps these.  It steps by a multiple of 16 rows, which are rotated alike,
+// where there are as many CTAs and more rows; a few CTAs take none then.
+
+// CHECK-LABEL: @weighted
+// CHECK-SAME:  persistent = 1
+// CHECK:       %[[XY:.*]] = arith.muli
+// CHECK:       %[[COUNT:.*]] = arith.muli %[[XY]], %{{.*}} : i32
+// CHECK:       %[[WHOLE:.*]] = arith.andi %[[CTAS:.*]], %{{.*}} : i32
+// CHECK:       %[[MORE:.*]] = arith.cmpi ult, %[[CTAS]], %[[COUNT]] : i32
+// CHECK:       %[[STEP:.*]] = arith.select %{{.*}}, %[[WHOLE]], %[[CTAS]] : i32
+// CHECK:       %[[TAKES:.*]] = arith.cmpi ult, %[[CTA:.*]], %[[STEP]] : i32
+// CHECK:       %[[FIRST:.*]] = arith.select %[[TAKES]], %[[CTA]], %[[COUNT]] : i32
+// CHECK:       scf.for %{{.*}} = %[[FIRST]] to %[[COUNT]] step %[[STEP]]
+// CHECK:         nv_tileas.tiled_load
+// CHECK:         nv_tileas.tiled_load
+func.func @weighted(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %stride: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %x = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %y = nv_tileaa.assume %w, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %a = nv_tileaa.make_memref %x, sizes[%m : i32, %m : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+  %b = nv_tileaa.make_memref %y, sizes[%m : i32], strides : !nv_tileaa.ptr<f16, 1> -> memref<?xf16, strided<[1]>>
+  %zero = arith.constant 0 : index
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %va = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x1024xf16, gmem>
+  %vb = nv_tileas.view %b : memref<?xf16, strided<[1]>> -> !nv_tileas.tiled_view<1024xf16, gmem>
+  %t = nv_tileas.tiled_load %va[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf16, gmem> -> tensor<1x1024xf16>
+  %u = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+  %wide = nv_tileas.expand_dims %u {axis = 0 : i32} : tensor<1024xf16> -> tensor<1x1024xf16>
+  %bias = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+  %beside = nv_tileas.expand_dims %bias {axis = 0 : i32} : tensor<1024xf16> -> tensor<1x1024xf16>
+  %scaled = arith.mulf %t, %wide : tensor<1x1024xf16>
+  %product = arith.addf %scaled, %beside : tensor<1x1024xf16>
+  %stored = nv_tileas.tiled_store %product, %va[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x1024xf16>, !nv_tileas.tiled_view<1x1024xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -106,3 +106,42 @@ func.func @stays(%p: !nv_tileaa.ptr<f16, 1>, %q: !nv_tileaa.ptr<f16, 1>, %n: i32
   nv_tileas.tiled_store %e, %vb[%i, %one] {atom = #nv_tileas<atom stg>} : tensor<1x1024xf16>, !nv_tileas.tiled_view<1x1024xf16, gmem>
   func.return
 }
+
+// -----
+
+// In a loop over rows, weights are loaded in front of it, element by element, into shared memory, and
+// again only for a row that is rotated otherwise: rows eight apart are rotated alike.
+
+// CHECK-LABEL: @kept
+// CHECK:       %[[FIRST:.*]] = nv_tileas.async.tiled_load %[[W:.*]][%{{.*}}] offset[%[[BEGIN:[0-9]+]]] {nv_tileas.kept_in_shared_memory = 0 : i32, {{.*}}rotated = 2 : i32
+// CHECK:       scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %[[FIRST]], %[[OLD:.*]] = %[[BEGIN]])
+// CHECK:         nv_tileas.tiled_load {{.*}} offset[%{{.*}}, %[[OFFSET:[0-9]+]]] {{.*}}rotated = 16 : i32
+// CHECK:         %[[SAME:.*]] = arith.cmpi eq, %[[OFFSET]], %[[OLD]] : index
+// CHECK-NEXT:    %[[NOW:.*]] = scf.if %[[SAME]]
+// CHECK-NEXT:      scf.yield %[[BEFORE]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[AGAIN:.*]] = nv_tileas.async.tiled_load %[[W]][%{{.*}}] offset[%[[OFFSET]]] {nv_tileas.kept_in_shared_memory = 0 : i32
+// CHECK-NEXT:      scf.yield %[[AGAIN]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[LINE:.*]] = nv_tileas.async.wait %[[NOW]]
+// CHECK-NEXT:    nv_tileas.expand_dims %[[LINE]]
+// CHECK:         scf.yield %[[NOW]], %[[OFFSET]]
+func.func @kept(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %stride: i32, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %x = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %y = nv_tileaa.assume %w, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %a = nv_tileaa.make_memref %x, sizes[%m : i32, %m : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+  %b = nv_tileaa.make_memref %y, sizes[%m : i32], strides : !nv_tileaa.ptr<f16, 1> -> memref<?xf16, strided<[1]>>
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %va = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x1024xf16, gmem>
+  %vb = nv_tileas.view %b : memref<?xf16, strided<[1]>> -> !nv_tileas.tiled_view<1024xf16, gmem>
+  scf.for %i = %zero to %n step %one {
+    %t = nv_tileas.tiled_load %va[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf16, gmem> -> tensor<1x1024xf16>
+    %u = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+    %wide = nv_tileas.expand_dims %u {axis = 0 : i32} : tensor<1024xf16> -> tensor<1x1024xf16>
+    %product = arith.mulf %t, %wide : tensor<1x1024xf16>
+    %stored = nv_tileas.tiled_store %product, %va[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x1024xf16>, !nv_tileas.tiled_view<1x1024xf16, gmem> -> !nv_tileaa.mem_token
+  }
+  func.return
+}

@@ -308,6 +308,8 @@ class KeptTile:
     """To the first element."""
     shape: tuple[int, ...]
     """Of the tile, or of columns of it."""
+    is_copied: bool = True
+    """Whether copies are asynchronous; else each thread has stored what it was given."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:

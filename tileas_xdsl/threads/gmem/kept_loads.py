@@ -13,6 +13,9 @@ of a warp lie side by side, and accesses have no bank conflicts.  Where threads 
 that they have copied themselves, as layouts of rows have it, no barrier is needed.  Chunks out of
 bounds get the padding, and those that are not aligned in global memory their elements, by plain
 stores.  Source: PTX ISA, cp.async.wait_group.
+
+Lines that rows meet which are rotated (`tileas-rotate-rows`) are loaded as they are in memory, and
+stored where their elements are in such a row, which is between two chunks.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, i1, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept, waits_for
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import StoreOp
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     CpAsyncCommitOp,
     CpAsyncOp,
@@ -44,19 +47,32 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import logical_and, xor
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    index_constant,
+    logical_and,
+    modulo,
+    multiply,
+    subtract,
+    xor,
+)
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptTile, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, padding_of
+from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
+from tileas_xdsl.threads.gmem.rotated_access import RotatedRow
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import layout_of
-from tileas_xdsl.threads.registers.vector_values import repeated
+from tileas_xdsl.threads.registers.vector_values import element, repeated
 from tileas_xdsl.threads.smem.kept_tile import chunk_of, read_kept
+
+WARP = 32
 
 
 def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
@@ -69,11 +85,13 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
         raise op_error(op, "keeps what it loads in order with other accesses; only weak loads do")
     layout = in_rows(e, encoded_layout(e, op, type_) or layout_of(e, op, shape))
     order(e, op)
+    if op.rotated is not None:
+        return _kept_line(e, op)
     if runs_again(op) and not _is_private(e, op, layout):
         synchronize_agent(e)
-    window = GlobalTile.of(e, op, source, shape)
     tile = _allocated(e, op, layout, source.element)
     padding = padding_of(op.padding_value, source.element)
+    window = GlobalTile.of(e, op, source, shape)
     accesses, mine = Accesses.of(e, op, window, layout, guard=None), is_first_replica(e, layout)
     accesses.chosen(
         lambda one: one.if_inside(lambda accesses: _copy(accesses, tile, mine, padding))
@@ -87,8 +105,9 @@ def await_kept(e: ThreadBuilder, op: WaitOp, tile: KeptTile) -> KeptTile | Regis
 
     What is not read part by part is read here: the next copy may have the same memory.
     """
-    e.insert(CpAsyncWaitOp(0))
-    if not _reads_own(e, op, tile.layout):
+    if tile.is_copied:
+        e.insert(CpAsyncWaitOp(0))
+    if tile.is_copied and not _reads_own(e, op, tile.layout):
         synchronize_agent(e)
     return tile if is_kept(op.values[0]) else read_kept(e, tile, tile.layout)
 
@@ -159,6 +178,77 @@ def _copy(
             missing = logical_and(e, holds, xor(e, exists, e.constant(1, i1)))
             e.insert(StoreOp(repeated(e, number, chunk.count), place, missing))
     return []
+
+
+def _kept_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
+    """Load lines as they are in memory, all that follow one another, and rotate what is stored."""
+    if op in e.kept_lines:
+        return e.kept_lines[op]
+    lines: list[AsyncTiledLoadOp] = []
+    following: Operation | None = op
+    while isinstance(following, AsyncTiledLoadOp) and following.rotated is not None:
+        lines.append(following)
+        following = following.next_op
+    if runs_again(op):
+        synchronize_agent(e)
+        e.kept_lines |= {line: _kept_in_loop(e, line) for line in lines}
+    else:
+        loaded = [_loaded(e, line) for line in lines]
+        pairs = zip(lines, loaded, strict=True)
+        e.kept_lines |= {line: _stored_rotated(e, line, tile) for line, tile in pairs}
+    synchronize_agent(e)
+    return e.kept_lines[op]
+
+
+def _kept_in_loop(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
+    """Load and store the elements of a line one after another.
+
+    In a loop over rows that is rare, and takes no registers of what is known of the row.
+    """
+    source, layout = _line_of(e, op)
+    row, tile = (
+        RotatedRow.of(e, op, source, layout, None),
+        _allocated(e, op, layout, source.element),
+    )
+    body, first = Block(arg_types=[IndexType()]), add(e, lane_id(e), multiply(e, warp_id(e), WARP))
+    with e.within(body):
+        position = cast_index(e, body.args[0], i32)
+        column = modulo(e, add(e, position, row.shift), row.width)
+        padding = padding_of(op.padding_value, source.element)
+        made = LoadOp(row.pointer(column), tile.element, row.is_inside(column), fill=padding)
+        e.insert(StoreOp(e.insert(made).result, advance(e, tile.pointer, position)))
+        e.insert(scf.YieldOp())
+    begin, end = cast_index(e, first, IndexType()), index_constant(e, row.width)
+    e.insert(scf.ForOp(begin, end, index_constant(e, e.agent.threads), [], Region(body)))
+    return replace(tile, is_copied=False)
+
+
+def _line_of(e: ThreadBuilder, op: AsyncTiledLoadOp) -> tuple[GlobalView, RegisterLayout]:
+    source, type_ = e.get(op.view), op.loaded_type()
+    assert isinstance(source, GlobalView)
+    return source, in_rows(
+        e, encoded_layout(e, op, type_) or layout_of(e, op, shape_of(type_) or ())
+    )
+
+
+def _loaded(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterTile:
+    """The elements of a line in the order of memory, by vectors."""
+    source, layout = _line_of(e, op)
+    return load_window(e, op, GlobalTile.of(e, op, source, layout.shape), layout)
+
+
+def _stored_rotated(e: ThreadBuilder, op: AsyncTiledLoadOp, line: RegisterTile) -> KeptTile:
+    """Store elements where they are in the rotated row."""
+    tile = _allocated(e, op, line.layout, line.element)
+    mine, width = is_first_replica(e, line.layout), line.layout.shape[-1]
+    shift = cast_index(e, e.scalar(op.offsets[-1]), i32)
+    for piece in thread_chunks(e, line.layout, bits_of(tile.element)):
+        first = subtract(e, add(e, cast_index(e, piece.column, i32), piece.shift), shift)
+        for k in range(piece.count):
+            value = element(e, line.parts[piece.block], piece.register + k)
+            place = advance(e, tile.pointer, modulo(e, add(e, first, k), width))
+            e.insert(StoreOp(value, place, logical_and(e, mine, piece.exists)))
+    return replace(tile, is_copied=False)
 
 
 def _zero(element: Attribute) -> FloatAttr | IntegerAttr:

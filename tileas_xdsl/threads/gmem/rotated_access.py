@@ -121,9 +121,13 @@ class RotatedRow:
         """The address of a column from which on `count` elements are accessed at once."""
         return advance(self.e, self.base, column, count * self.size)
 
+    def is_inside(self, column: SSAValue) -> SSAValue:
+        """Whether a column is in bounds."""
+        return is_less(self.e, column, self.end)
+
     def exists(self, column: SSAValue, piece: AccessChunk) -> SSAValue | None:
         """Whether an element of a piece is in bounds."""
-        return logical_and(self.e, is_less(self.e, column, self.end), piece.exists)
+        return logical_and(self.e, self.is_inside(column), piece.exists)
 
     def is_whole(self, first: SSAValue, count: int) -> SSAValue:
         """Whether so many columns are adjacent and in bounds."""

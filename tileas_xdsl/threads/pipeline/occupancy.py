@@ -19,12 +19,17 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
 WARP = 32
+WORD = 32
+"""Bits of a register."""
 ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
 REGISTER_HEADROOM = 32
@@ -33,6 +38,8 @@ EXPECTED_HEADROOM = 18
 """Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
 REDUCTION_HEADROOM = 28
 """Those where threads reduce: of 24 such kernels 28 to 42, with their exchanges and predicates."""
+HEADROOM_OF_ROTATED_WORDS = 4
+"""More of them where vectors of words are rotated: all that is loaded is live, and its places."""
 MIN_HEADROOM = 8
 """Those without which it spills."""
 FUNCTION_HEADROOM = 16
@@ -67,6 +74,8 @@ def _blocks_that_fit(
     live = tiles // threads + (HEADROOM_OF_CHUNKS if is_of_chunks else REGISTER_HEADROOM)
     if any(_is_sequence(op) for op in operations_in(kernel)):
         live += FUNCTION_HEADROOM
+    if any(_rotates_words(op) for op in operations_in(kernel)):
+        live += HEADROOM_OF_ROTATED_WORDS
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     enough = target.warps_per_multiprocessor if is_of_chunks else ENOUGH_WARPS
@@ -114,6 +123,12 @@ def _is_sequence(op: Operation) -> bool:
     name = op.name.removeprefix("math.")
     function = MATH_FUNCTIONS.get(name)
     return function is not None and not function.instructions and name not in SHORT
+
+
+def _rotates_words(op: Operation) -> bool:
+    if not isinstance(op, TiledLoadBase) or op.rotated is None:
+        return False
+    return bits_of(element_of(op.view.type)) >= WORD
 
 
 def resident_registers(value: SSAValue) -> int:
@@ -174,7 +189,8 @@ def _is_streamed(value: SSAValue) -> bool:
         %x = extf %w
         %y = expand_dims %x
 
-    Each access of it may follow the use of the one before, where registers are short.
+    One that is waited for is in shared memory.  Each access of it may follow the use of the one
+    before, where registers are short.
     """
     while not isinstance(owner := value.owner, ExpandDimsOp):
         user = value.get_user_of_unique_use()
@@ -184,7 +200,7 @@ def _is_streamed(value: SSAValue) -> bool:
     source: SSAValue = owner.source
     while isinstance(source.owner, arith.ExtFOp):
         source = source.owner.input
-    return isinstance(source.owner, TiledLoadBase) and value.has_one_use()
+    return isinstance(source.owner, TiledLoadBase | WaitOp) and value.has_one_use()
 
 
 BROADCAST = (arith.ConstantOp, tensor.ExtractOp, YieldOp)

@@ -59,7 +59,9 @@ from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
     has_chained_products,
     waits_for_powers,
 )
+from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
+from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
@@ -87,6 +89,9 @@ Quotients: TypeAlias = Sequence[tuple[Count, int]]
 """Iterations as a product: each factor is a number, divided and rounded up."""
 
 AXES = "xyz"
+
+ROWS_ALIKE = 16
+"""Rows that are so many apart, or a multiple, are as far behind a multiple of 16 bytes."""
 
 _Id: TypeAlias = gpu.BlockIdOp | gpu.GridDimOp
 
@@ -127,14 +132,15 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    if spec_of(kernel).persistent or (found is None and ROWS_AHEAD not in kernel.attributes):
+    alike = _rows_alike(kernel) if found is None else 1
+    if spec_of(kernel).persistent or (found is None and not alike):
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
     elif found is None:
-        made = what_forbids(kernel) or _persistent(kernel)
+        made = what_forbids(kernel) or _persistent(kernel, alike)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
@@ -143,6 +149,16 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
             emit_remark(kernel, f"is not persistent: {made}", prefix=False)
     else:
         Rewriter.replace_op(kernel, made)
+
+
+def _rows_alike(kernel: func.FuncOp) -> int:
+    """Rows that CTAs step by a multiple of; 0 where rows give no reason for a loop.
+
+    Rows that are loaded a round ahead do, and those that meet lines which are kept for the next.
+    """
+    if ROWS_AHEAD in kernel.attributes:
+        return 1
+    return ROWS_ALIKE if meets_lines(kernel) else 0
 
 
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
@@ -308,8 +324,11 @@ def _short_loop(iterations: Quotients, most: int, together: int, ctas: int) -> D
     return DictionaryAttr({"most": left, "quotients": quotients, **counts})
 
 
-def _persistent(kernel: func.FuncOp) -> func.FuncOp:
-    """Return a kernel with all that depends on the tile block in a loop over tile blocks."""
+def _persistent(kernel: func.FuncOp, alike: int = 1) -> func.FuncOp:
+    """Return a kernel with all that depends on the tile block in a loop over tile blocks.
+
+    The loop steps by a multiple of `alike`, a power of two, where CTAs are more than that.
+    """
     kernel = kernel.clone()
     kernel.attributes.pop(NOT_PERSISTENT, None)
     spec = replace(spec_of(kernel), persistent=1)
@@ -322,11 +341,15 @@ def _persistent(kernel: func.FuncOp) -> func.FuncOp:
     count = build.insert(arith.MuliOp(rows, extents[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
+    if alike > 1:
+        first, step = _in_steps_of(build, alike, first, step, count)
     begin, by = (places(build, number, extents) for number in (first, step))
     body = Block(arg_types=[i32] * (1 + len(AXES)))
     numbers = body.args[1:]
     assert block.last_op is not None
     made = scf.ForOp(first, count, step, begin, Region(body))
+    if alike > 1:
+        made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
     Rewriter.insert_op(made, InsertPoint.before(block.last_op))
     for op in inside:
         op.detach()
@@ -386,6 +409,23 @@ def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue
     if ctas > 1:
         found = build.insert(arith.DivUIOp(found, build.insert(index_constant(ctas)).result)).result
     return build.insert(arith.IndexCastOp(found, i32)).result
+
+
+def _in_steps_of(
+    build: Builder, alike: int, first: SSAValue, step: SSAValue, count: SSAValue
+) -> tuple[SSAValue, SSAValue]:
+    """The same for steps that are a multiple of `alike`: a few CTAs take no tile block.
+
+    Where each CTA takes one tile block, and where there are few CTAs, all take some.
+    """
+    mask, zero = (build.insert(arith.ConstantOp(IntegerAttr(n, i32))).result for n in (-alike, 0))
+    whole = build.insert(arith.AndIOp(step, mask)).result
+    is_more = build.insert(arith.CmpiOp(step, count, "ult")).result
+    is_any = build.insert(arith.CmpiOp(whole, zero, "ne")).result
+    is_whole = build.insert(arith.AndIOp(is_more, is_any)).result
+    taken = build.insert(arith.SelectOp(is_whole, whole, step)).result
+    takes = build.insert(arith.CmpiOp(first, taken, "ult")).result
+    return build.insert(arith.SelectOp(takes, first, count)).result, taken
 
 
 def places(build: Builder, number: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -17,7 +17,7 @@ with all of them, depends on where in the tile an element is:
 
 Tiles that meet are rotated alike: the pass follows a row through element-wise operations, and
 leaves it where anything else reads it.  Rows of weights are rotated with it; their vectors are not
-aligned by that, and are put together of two.
+aligned by that, and are put together of two, or kept by a loop (`rotate_rows/kept_lines.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import arith, func, gpu, tensor
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -45,6 +45,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.values.float_ranges import combiner_of
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import PtrToIntOp
@@ -59,6 +60,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateO
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.transforms.rotate_rows.kept_lines import keep_lines
 
 LANES = 32
 WORD = 32
@@ -286,19 +288,54 @@ class _Writer:
         return self.value(arith.AndIOp(total, self.constant(vector - 1)))
 
 
-def _rotate(found: RotatedTiles, anchor: Access, first: Operation) -> None:
+@dataclass(frozen=True)
+class _Rotation:
+    """A row to rotate, with all that it meets."""
+
+    anchor: Access
+    """Whose row begins at a vector then."""
+    found: RotatedTiles
+    first: Operation
+    """In front of which it can be computed by how much."""
+
+    @property
+    def place(self) -> Place:
+        """Where the row is."""
+        return self.found.accesses[self.anchor]
+
+    def promise(self, other: Place) -> int:
+        """Bytes that divide the address of the first element of another row that is rotated."""
+        if other.begins_as(self.place):
+            return ACCESS_BYTES
+        apart = gcd(other.alignment, self.place.alignment * other.bits // self.place.bits)
+        return max(apart, other.bits // 8)
+
+    @property
+    def lines(self) -> Sequence[TiledLoadOp]:
+        """The loads that it does not align, as those of weights."""
+        loads = ((op, at) for op, at in self.found.accesses.items() if isinstance(op, TiledLoadOp))
+        return [op for op, at in loads if self.promise(at) < ACCESS_BYTES]
+
+    @property
+    def pays(self) -> bool:
+        """Whether its accesses take less time than those by elements.
+
+        Of a word in each lane, those fill sectors: lines of words are not cut out of vectors.
+        """
+        return self.place.bits < WORD or not self.lines
+
+
+def _rotate(made: _Rotation) -> None:
     """Rotate all tiles so that the row of an access begins at a vector."""
-    place = found.accesses[anchor]
-    write = _Writer(InsertPoint.before(first))
+    found, place = made.found, made.place
+    write = _Writer(InsertPoint.before(made.first))
     begin = write.begin_of(place, 8 * ACCESS_BYTES // place.bits)
     shift = write.value(arith.SubiOp(write.constant(0), begin))
     offset, zero = (
         write.value(arith.IndexCastOp(v, IndexType())) for v in (shift, write.constant(0))
     )
     for op, other in found.accesses.items():
-        apart = gcd(other.alignment, place.alignment * other.bits // place.bits)
-        promise = ACCESS_BYTES if other.begins_as(place) else max(apart, other.bits // 8)
-        _replace(op, [zero] * (len(op.coords) - 1) + [offset], promise)
+        _replace(op, [zero] * (len(op.coords) - 1) + [offset], made.promise(other))
     for op in found.generated:
         _rename_columns(op, found, shift)
 
@@ -348,14 +385,14 @@ def _rename_columns(op: GenerateOp, found: RotatedTiles, shift: SSAValue) -> Non
         use.operation.operands[use.index] = column
 
 
-def _rotate_from(access: Access) -> set[Operation]:
-    """Rotate the row of an access if that pays and is possible; return the accesses of it."""
+def _rotation_of(access: Access) -> _Rotation | set[Operation]:
+    """What to rotate for the row of an access; if nothing, accesses that need not be asked for."""
     place = place_of(access)
     tile = access.result if isinstance(access, TiledLoadOp) else access.value
     width = row_width(tile)
     if place is None or width is None or place.alignment == ACCESS_BYTES:
         return set()
-    if place.bits >= WORD or width * place.bits < 8 * ACCESS_BYTES * LANES:
+    if width * place.bits < 8 * ACCESS_BYTES * LANES:
         return set()
     try:
         found = RotatedTiles.of(tile)
@@ -366,9 +403,48 @@ def _rotate_from(access: Access) -> set[Operation]:
     given = [value for value in needed if isinstance(value, SSAValue)]
     if first is None or not all(_is_before(value, first) for value in given):
         return set(found.accesses)
-    seen = set[Operation](found.accesses)
-    _rotate(found, access, first)
-    return seen
+    return _Rotation(access, found, first)
+
+
+def _rotations(function: func.FuncOp) -> Iterator[_Rotation]:
+    """Everything to rotate in a function, one after another."""
+    seen = set[Operation]()
+    for access in [a for a in operations_in(function) if isinstance(a, Access)]:
+        if access in seen:
+            continue
+        made = _rotation_of(access)
+        seen |= set(made.found.accesses) if isinstance(made, _Rotation) else made
+        if isinstance(made, _Rotation):
+            yield made
+
+
+def meets_lines(function: func.FuncOp) -> bool:
+    """Whether rows are to be rotated that meet lines which all tile blocks load, aligned otherwise.
+
+    Weights and biases of columns are such lines.  Of one, vectors that are cut out of two take as
+    long as a loop over rows that keeps it.
+    """
+    return any(
+        made.pays
+        and len(made.lines) > 1
+        and _counts_along_x(made.place.coords)
+        and not any(_axes(coord) for op in made.lines for coord in op.coords)
+        for made in _rotations(function)
+    )
+
+
+def _axes(coord: SSAValue) -> set[str]:
+    """The dimensions of the grid along which tile blocks have other coordinates."""
+    ids = (op for op in operations_behind([coord]) if isinstance(op, gpu.BlockIdOp))
+    return {str(op.dimension.data) for op in ids}
+
+
+def _counts_along_x(coords: Sequence[SSAValue]) -> bool:
+    """Whether tile blocks beside one another along x alone have different rows.
+
+    Those that a CTA takes one after another are rotated alike then.
+    """
+    return set[str]().union(*map(_axes, coords)) == {"x"}
 
 
 @dataclass(frozen=True)
@@ -382,7 +458,7 @@ class TileasRotateRows(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
-            seen = set[Operation]()
-            for access in [a for a in operations_in(function) if isinstance(a, Access)]:
-                if access not in seen:
-                    seen |= _rotate_from(access)
+            for made in _rotations(function):
+                if made.pays:
+                    _rotate(made)
+            keep_lines(function)

@@ -120,7 +120,7 @@ def load_next_rounds(found: RowLoop) -> scf.ForOp:
     assert last is not None
     last.operands = [*last.operands, *following]
     for op, token in zip(found.loads, body.args[len(old.args) :], strict=True):
-        _await(op, token)
+        await_load(op, token)
     for before, after in zip(loop.results, made.results, strict=False):
         before.replace_all_uses_with(after)
     Rewriter.erase_op(loop)
@@ -160,12 +160,25 @@ def _begin(
     op: TiledLoadOp, build: Builder, known: Mapping[SSAValue, SSAValue], number: int
 ) -> SSAValue:
     """Start a load of another round, into the memory of that number; return its token."""
-    block, values = op.parent, dict(known)
+    values = computed_before([op], build, known)
+    return build.insert(started(op, values, number)).result
+
+
+def computed_before(
+    loads: Sequence[TiledLoadOp], build: Builder, known: Mapping[SSAValue, SSAValue]
+) -> Mapping[SSAValue, SSAValue]:
+    """Compute what loads of a block need elsewhere; return all values by those of the block."""
+    block, values = loads[0].parent, dict(known)
     assert block is not None
-    behind = set(operations_behind(op.operands))
+    behind = set(operations_behind([value for op in loads for value in op.operands]))
     for one in block.ops:
         if one in behind:
             build.insert(one.clone(values))
+    return values
+
+
+def started(op: TiledLoadOp, values: Mapping[SSAValue, SSAValue], number: int) -> AsyncTiledLoadOp:
+    """The same load into the memory of that number, which another operation waits for."""
     made = AsyncTiledLoadOp(
         values.get(op.view, op.view),
         [values.get(value, value) for value in op.coords],
@@ -174,13 +187,14 @@ def _begin(
         token=None if op.token is None else values.get(op.token, op.token),
         result_type=op.result.type,
         padding=op.padding_value,
+        rotated=None if op.rotated is None else op.rotated.value.data,
     )
     made.attributes |= op.attributes | {KEPT: IntegerAttr(number, i32)}
     made.location, made.result.name_hint = op.location, op.result.name_hint
-    return build.insert(made).result
+    return made
 
 
-def _await(op: TiledLoadOp, token: SSAValue) -> None:
+def await_load(op: TiledLoadOp, token: SSAValue) -> None:
     """Wait for a row where it was loaded."""
     wait = WaitOp(token)
     wait.location = op.location
