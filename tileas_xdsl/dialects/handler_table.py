@@ -54,7 +54,7 @@ class HandlerTable(dict[type[Operation], HandlerT]):
     def _load(self, name: str) -> None:
         if name in self._loaded:
             return
-        self._loaded.add(name)
         for kind, handler in import_module(f"{self._package}.{name}").HANDLERS.items():
             if kind not in self:  # Another package may have replaced it.
                 self._add(kind, handler)
+        self._loaded.add(name)  # The last step: other threads load it too until all are there.
