@@ -95,6 +95,8 @@ def test_carried_values_that_depend_on_each_other(operation: str, low: float) ->
         ("%r = arith.addf %x, %two {nv_tileas.sat} : f32", 0.0, 1.0),
         ("%h = arith.truncf %two : f32 to bf16\n%s = arith.addf %h, %h : bf16\n"
          "%r = arith.extf %s : bf16 to f32", 0.0, math.inf),
+        ("%t = tensor.splat %two : tensor<4xf32>\n%i = arith.constant 0 : index\n"
+         "%r = tensor.extract %t[%i] : tensor<4xf32>", 2.0, 2.0),
         ("%t = math.tanh %x : f32\n%r = arith.addf %t, %two : f32",
          1 - 2.0**-21, 3 + 2.0**-20),
     ],

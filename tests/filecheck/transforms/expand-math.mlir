@@ -175,3 +175,35 @@ func.func @of_softmax(%h: vector<4xf16>, %m: f32) -> vector<4xf32> {
 // CHECK-NEXT:    %9 = arith.constant -8.700000e+01 : f32
 // CHECK-NEXT:    %10 = arith.cmpf oge, %8, %9 : f32
 // CHECK:         scf.if %{{.*}} -> (vector<4xf32>) {
+
+// -----
+
+// The logarithm of what ranges say is no subnormal number, no zero and not negative: nothing but
+// infinity and NaN is special.
+
+func.func @log_of_sum(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %m = math.absf %x : f32
+  %s = arith.addf %one, %m : f32
+  %0 = math.log %s : f32
+  func.return %0 : f32
+}
+
+// CHECK-LABEL: func.func @log_of_sum
+// CHECK-NOT:     arith.cmpf
+// CHECK:         arith.cmpi ult
+// CHECK-NEXT:    arith.select
+// CHECK-NEXT:    func.return
+
+// -----
+
+// Where an argument may be anything, it is scaled, and zero has an end of its own.
+
+func.func @log_of_any(%x: f32) -> f32 {
+  %0 = math.log %x : f32
+  func.return %0 : f32
+}
+
+// CHECK-LABEL: func.func @log_of_any
+// CHECK:         arith.cmpf olt, %x
+// CHECK:         arith.cmpf oeq, %x

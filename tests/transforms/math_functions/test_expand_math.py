@@ -20,7 +20,12 @@ from tileas_xdsl.backend.ptx.lowering.arithmetic.functions import FUNCTIONS, WRI
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
-from tileas_xdsl.transforms.math_functions.expansions import IN_ANY, IN_F32, WHOLE_IN_F32
+from tileas_xdsl.transforms.math_functions.expansions import (
+    IN_ANY,
+    IN_F32,
+    OF_NORMAL,
+    WHOLE_IN_F32,
+)
 from tileas_xdsl.transforms.math_functions.f32.exponentials import NEAR, near_exp
 
 SIZE = 3000
@@ -152,3 +157,13 @@ def test_polynomials_are_as_close_as_they_say(name: str) -> None:
     exact = EXACT[name](x)
     error = np.max(np.abs(WHOLE[name](value, x) / exact - 1))
     assert polynomial.error / 3 < error <= polynomial.error
+
+
+@pytest.mark.parametrize("kind", OF_NORMAL, ids=lambda kind: kind.name)
+def test_logarithms_of_normal_numbers_have_the_same_bits(kind: type) -> None:
+    """Every 40,009th number that is no smaller than the smallest normal one; infinity and NaN."""
+    bits = np.arange(0x00800000, 0x7F800001, 40_009, dtype=np.uint32)
+    special = np.uint32([0x00800000, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0xFFC00000])
+    x = np.concatenate([bits, special]).view(np.float32)
+    whole, normal = evaluated_by(IN_F32[kind], x), evaluated_by(OF_NORMAL[kind], x)
+    np.testing.assert_array_equal(whole, normal)

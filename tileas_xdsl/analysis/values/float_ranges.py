@@ -210,6 +210,7 @@ RULES: Mapping[type[Operation], Callable[..., FloatRange]] = {
     math.RsqrtOp: _of_root,
     math.SqrtOp: _of_root,
     math.TanhOp: _of_sigmoid,
+    tensor.SplatOp: _same,
     vector.BroadcastOp: _same,
     ConvertLayoutOp: _same,
     SliceFragmentOp: _same,
@@ -218,7 +219,8 @@ RULES: Mapping[type[Operation], Callable[..., FloatRange]] = {
 
 EXACT = (
     arith.ExtFOp, arith.NegfOp, arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp,
-    arith.MinnumfOp, math.AbsFOp, vector.BroadcastOp, ConvertLayoutOp, SliceFragmentOp,
+    arith.MinnumfOp, math.AbsFOp, tensor.SplatOp, vector.BroadcastOp, ConvertLayoutOp,
+    SliceFragmentOp,
 )  # fmt: skip
 """What rounds nothing; other operations on floats of 16 bits and less keep signs alone."""
 

@@ -24,7 +24,7 @@ BOUNDS = 3
 """Numbers of a range."""
 
 
-RANGED = (arith.DivfOp, math.ExpOp)
+RANGED = (arith.DivfOp, math.ExpOp, math.Log2Op, math.LogOp)
 """What is expanded by the ranges of its operands."""
 
 

@@ -46,7 +46,7 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
-from tileas_xdsl.transforms.math_functions.fragment_reductions import least, reduced
+from tileas_xdsl.transforms.math_functions.fragment_reductions import largest, least, reduced
 
 MIN_ELEMENTS = 4
 """Quotients from which on a test of all of them costs less than one of each."""
@@ -214,7 +214,7 @@ class _Tested:
         if quotient.inverts:
             return
         if quotient.dividend.largest > quotient.largest_dividend:
-            self.most[quotient.largest_dividend].append(abs(a))
+            self.most[quotient.largest_dividend].append(largest(a))
         if quotient.tiny and quotient.dividend.least < SMALLEST_DIVIDEND:
             self.dividends.append(a)
 

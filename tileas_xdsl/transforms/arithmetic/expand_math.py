@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from tileas_xdsl.analysis.values.float_ranges import FloatRanges
+from tileas_xdsl.analysis.values.float_ranges import SMALLEST_NORMAL, FloatRanges
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.dialects.cute import MapFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
@@ -27,6 +27,7 @@ from tileas_xdsl.transforms.math_functions.expansions import (
     IN_ANY,
     IN_F32,
     IN_F64,
+    OF_NORMAL,
     WHOLE_IN_F32,
     WHOLE_IN_F64,
     Expansion,
@@ -91,6 +92,9 @@ def _of_f64(op: Operation) -> Callable[[Scope, list[Value]], Value] | None:
 def _of_f32(op: Operation) -> Expansion | None:
     """The function of f32, for fragments too."""
     single, whole = IN_F32.get(type(op)), WHOLE_IN_F32.get(type(op))
+    if (normal := OF_NORMAL.get(type(op))) is not None:
+        (argument,) = operand_ranges(op, FloatRanges())
+        single = normal if argument.low >= SMALLEST_NORMAL else single
     if isinstance(op, math.ExpOp) and _may_branch(op):
         (argument,) = operand_ranges(op, FloatRanges())
         return partial(exp_of_fragment, highest=argument.high, is_uniform=_is_uniform(op))

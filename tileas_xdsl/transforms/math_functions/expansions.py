@@ -47,6 +47,12 @@ IN_F32: Mapping[type[Operation], Expansion] = {
 }
 """Functions of f32, element by element; narrower floats are extended before and rounded behind."""
 
+OF_NORMAL: Mapping[type[Operation], Expansion] = {
+    math.Log2Op: logarithms.log2_of_normal,
+    math.LogOp: logarithms.log_of_normal,
+}
+"""Functions of f32 whose arguments are known to be no less than the smallest normal number."""
+
 IN_F64: Mapping[type[Operation], Expansion] = {
     math.Atan2Op: double_powers.atan2,
     math.CoshOp: doubles.cosh,

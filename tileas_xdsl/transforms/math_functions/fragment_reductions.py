@@ -6,10 +6,15 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import bf16, f16
 from xdsl.ir import Operation
 
 from tileas_xdsl.dialects.cute import SliceFragmentOp
+from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value, is_integer
+
+HALVES = (f16, bf16)
+"""Of which instructions compare two at once."""
 
 
 def reduced(values: Sequence[Value], kind: type[Operation]) -> Value:
@@ -36,9 +41,19 @@ def least(value: Value) -> Value:
     if isinstance(owner, arith.SubfOp) and isinstance(owner.rhs.owner, vector.BroadcastOp):
         common = Scope(scope.insert).take(owner.rhs.owner.source)
         return least(inner.take(owner.lhs)) - common
-    if isinstance(owner, arith.ExtFOp):
+    if isinstance(owner, arith.ExtFOp) and element_of(owner.input.type) in HALVES:
         return least(inner.take(owner.input)).wide_to(value.element)
     return reduced([value], arith.MinnumfOp)
+
+
+def largest(value: Value) -> Value:
+    """The largest magnitude of a number: of 16 bits by pairs, if elements were extended from it."""
+    owner, inner = value.ssa.owner, Scope(value.scope.insert, value.scope.length)
+    if isinstance(owner, arith.NegfOp):
+        return largest(inner.take(owner.operand))
+    if isinstance(owner, arith.ExtFOp) and element_of(owner.input.type) in HALVES:
+        return largest(inner.take(owner.input)).wide_to(value.element)
+    return reduced([abs(value)], arith.MaxnumfOp)
 
 
 def _combined(kind: type[Operation], a: Value, b: Value) -> Value:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.values.operand_ranges import keep_operand_ranges
+from tileas_xdsl.analysis.values.operand_ranges import RANGED, keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
 from tileas_xdsl.dialects.interned import vector_of
@@ -75,7 +75,7 @@ def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     return [RegisterTile(layout, *part) for part in zip(elements, parts, strict=True)]
 
 
-def ranged(e: ThreadBuilder, op: arith.DivfOp | math.ExpOp) -> Sequence[Lowered]:
+def ranged(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     """Lower what is expanded by the ranges of its operands, which are known of tiles."""
     if is_on_tiles(op):
         keep_operand_ranges(op)
@@ -118,8 +118,7 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
 HANDLERS: Handlers = {
     **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), elementwise),
     arith.ConstantOp: constant,
-    arith.DivfOp: ranged,
-    math.ExpOp: ranged,
+    **dict.fromkeys(RANGED, ranged),
     gpu.BlockIdOp: block_id,
     GetNumProgramsOp: num_programs,
     gpu.GridDimOp: grid_dim,

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import math, scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
-from tileas_xdsl.transforms.math_functions.fragment_reductions import least, reduced
+from tileas_xdsl.transforms.math_functions.fragment_reductions import largest, least
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693145751953125
@@ -88,11 +88,7 @@ def exp_of_fragment(x: Value, highest: float, *, is_uniform: bool = False) -> Va
     No element is greater than `highest`, which spares half of the test if that is small.  Where all
     threads of a warp are there (`is_uniform`) they choose together: lanes that differ take both.
     """
-    is_near = (
-        least(x).compare("ge", -NEAR)
-        if highest <= NEAR
-        else reduced([abs(x)], arith.MaxnumfOp).compare("le", NEAR)
-    )
+    is_near = least(x).compare("ge", -NEAR) if highest <= NEAR else largest(x).compare("le", NEAR)
     if is_uniform:
         everywhere = ReduxOp(is_near.cast("extui", i32).ssa, "and")
         is_near = is_near.scope.take(everywhere.result).compare("ne", 0)

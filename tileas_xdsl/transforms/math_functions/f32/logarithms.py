@@ -21,6 +21,8 @@ INFINITY_BITS = 0x7F800000
 EXPONENT = -(1 << 23)
 """The bits of sign and exponent."""
 SMALLEST_NORMAL = 2.0**-126
+STEP = 2.0**-23
+"""Of an exponent, in the bits of a float."""
 
 LOG2_E = 1.4426950216293335
 LOG10_E = (0.4342944920063019, -1.0103049952192578e-08)
@@ -32,11 +34,14 @@ LOG10_2 = (0.3010300099849701, -1.432098883924482e-08)
 def cut(x: Value, lowest: int = SQRT_HALF_BITS) -> tuple[Value, Value]:
     """`(k, f)` of a positive number, k a float; `lowest` are the bits of the least 1 + f."""
     small = x.compare("lt", SMALLEST_NORMAL)
-    normal = small.then(x * 2.0**23, x)
-    shift = (normal.bits() - lowest) & EXPONENT
-    f = (normal.bits() - shift).as_float() - 1.0
-    extra = small.then(-23.0, 0.0)
-    return shift.cast("sitofp", f32).fma(2.0**-23, extra), f
+    steps, f = _cut(small.then(x * 2.0**23, x), lowest)
+    return steps.fma(STEP, small.then(-23.0, 0.0)), f
+
+
+def _cut(x: Value, lowest: int) -> tuple[Value, Value]:
+    """The same of a normal number, with k in steps of 2**-23."""
+    shift = (x.bits() - lowest) & EXPONENT
+    return shift.cast("sitofp", f32), (x.bits() - shift).as_float() - 1.0
 
 
 def _of_positive(x: Value, result: Value) -> Value:
@@ -46,18 +51,39 @@ def _of_positive(x: Value, result: Value) -> Value:
     return x.compare("eq", 0.0).then(-INFINITY, plain)
 
 
+def _of_normal(x: Value, result: Value) -> Value:
+    """Infinity and NaN are their logarithms, where nothing else is special."""
+    return x.bits().compare("ult", INFINITY_BITS).then(result, x)
+
+
 def log(x: Value) -> Value:
     """The natural logarithm."""
-    k, f = cut(x, TWO_THIRDS_BITS)
+    return _of_positive(x, _log(*cut(x, TWO_THIRDS_BITS)))
+
+
+def log_of_normal(x: Value) -> Value:
+    """The natural logarithm of what is no less than the smallest normal number, or NaN."""
+    return _of_normal(x, _log(*_cut(x, TWO_THIRDS_BITS), STEP))
+
+
+def _log(k: Value, f: Value, unit: float = 1.0) -> Value:
     near = f.fma(f * f.polynomial(coefficients.LOG), f)
-    return _of_positive(x, k.fma(LN_2, near))
+    return k.fma(LN_2 * unit, near)
 
 
 def log2(x: Value) -> Value:
     """The logarithm to base 2."""
-    k, f = cut(x)
+    return _of_positive(x, _log2(*cut(x)))
+
+
+def log2_of_normal(x: Value) -> Value:
+    """The logarithm to base 2 of what is no less than the smallest normal number, or NaN."""
+    return _of_normal(x, _log2(*_cut(x, SQRT_HALF_BITS), STEP))
+
+
+def _log2(k: Value, f: Value, unit: float = 1.0) -> Value:
     square = f * (f * f.polynomial(coefficients.LOG2))
-    return _of_positive(x, f.fma(LOG2_E, square) + k)
+    return k.fma(unit, f.fma(LOG2_E, square))
 
 
 def log10(x: Value) -> Value:
