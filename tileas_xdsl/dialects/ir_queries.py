@@ -14,6 +14,7 @@ from xdsl.traits import CallableOpInterface, MemoryEffect, NoMemoryEffect, OpTra
 from xdsl.traits import is_side_effect_free as is_declared_free
 from xdsl.traits import is_speculatable as is_declared_speculatable
 
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.kinds import Kinds
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -64,7 +65,7 @@ def uniform_constant(value: SSAValue) -> FloatAttr | IntegerAttr | None:
         return uniform_constant(op.input)
     literal = op.value if isinstance(op, ConstantOp) else None
     if isinstance(literal, DenseIntOrFPElementsAttr):
-        literal = next(iter(literal.iter_attrs())) if literal.is_splat() else None
+        literal = next(iter(literal.iter_attrs())) if is_splat(literal) else None
     return literal if isinstance(literal, FloatAttr | IntegerAttr) else None
 
 

@@ -15,7 +15,7 @@ import math as numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith, math, scf, tensor, vector
 from xdsl.dialects.builtin import (
@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import SATURATE
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -368,7 +369,8 @@ def _of_constant(op: arith.ConstantOp) -> FloatRange:
     if isinstance(attribute, FloatAttr):
         numbers_: list[Any] = [attribute.value.data]
     elif isinstance(attribute, DenseIntOrFPElementsAttr):
-        numbers_ = [attribute.get_values()[0]] if attribute.is_splat() else []
+        dense = cast("DenseIntOrFPElementsAttr[Any]", attribute)
+        numbers_ = [next(iter(dense.iter_values()))] if is_splat(dense) else []
     else:
         return UNKNOWN
     if not numbers_ or not isinstance(numbers_[0], float) or numbers.isnan(numbers_[0]):

@@ -40,6 +40,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
@@ -167,7 +168,7 @@ def _are_scalars(op: Operation) -> bool:
 
 def _constant(dense: DenseIntOrFPElementsAttr, type_: Any, position: int) -> arith.ConstantOp:
     values = dense.get_values()
-    number: Any = values[0 if dense.is_splat() else position]
+    number: Any = values[0 if is_splat(dense) else position]
     made = FloatAttr(number, type_) if isinstance(number, float) else IntegerAttr(number, type_)
     return constant_op(made)
 

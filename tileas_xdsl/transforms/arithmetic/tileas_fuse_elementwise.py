@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -38,7 +39,7 @@ class ExtractFromProducer(RewritePattern):
         match maker:
             case tensor.SplatOp() if space_of(op.tensor.type) is None:
                 rewriter.replace(op, (), [maker.input])
-            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
+            case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if is_splat(value):
                 number: Any = next(iter(value.iter_attrs()))
                 rewriter.replace(op, arith.ConstantOp(number))
             case ExpandDimsOp() | ViewOp() if space_of(op.tensor.type) is None:

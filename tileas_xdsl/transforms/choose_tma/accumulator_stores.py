@@ -42,6 +42,7 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.accumulators import column_halves, is_of_two_blocks
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -161,7 +162,7 @@ def _is_uniform(op: Operation | Block) -> bool:
 def _is_splat(op: Operation | Block) -> bool:
     if not isinstance(op, arith.ConstantOp):
         return False
-    return isinstance(value := op.value, DenseIntOrFPElementsAttr) and value.is_splat()
+    return isinstance(value := op.value, DenseIntOrFPElementsAttr) and is_splat(value)
 
 
 def _is_accumulator(value: SSAValue) -> bool:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerTy
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import loop_depth, may_be_storage
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -92,7 +93,7 @@ def _cost(tile: SSAValue, budget: int) -> int:
         case tensor.SplatOp():
             return 0
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value):
-            return 0 if value.is_splat() else too_much
+            return 0 if is_splat(value) else too_much
         case ExpandDimsOp() | ViewOp():
             is_same = dropped(owner) is not None or is_reshape(owner)
             return _cost(owner.source, budget) if is_same else too_much

@@ -80,7 +80,7 @@ def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:
     hint = number_of(kernel.attributes.get(CTAS_HINT))
     if (count := chosen or hint or 1) > 1:
         _divide(kernel, spec, count, target)
-    elif hint is None and (asked := few_tile_blocks(kernel, target)) is not None:
+    elif hint is None and (asked := few_tile_blocks(kernel)) is not None:
         kernel.attributes[FEW_TILE_BLOCKS] = asked
 
 

@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -92,9 +93,11 @@ class MaterializeConstant(RewritePattern):
 def _non_splat(op: arith.ConstantOp) -> Dense | None:
     """The elements of a tile, if they are not all alike."""
     value: Any = op.value
-    if not isinstance(value, DenseIntOrFPElementsAttr) or value.is_splat():
+    if not isinstance(value, DenseIntOrFPElementsAttr):
         return None
     several = cast(Dense, value)
+    if is_splat(several):
+        return None
     if space_of(op.result.type) not in (None, Space.RMEM):
         return None
     is_small = prod(several.get_shape()) <= MAX_SELECTED

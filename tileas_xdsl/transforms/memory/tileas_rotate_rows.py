@@ -47,6 +47,7 @@ from tileas_xdsl.analysis.values.float_ranges import combiner_of
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -191,7 +192,7 @@ class RotatedTiles:
             case ReduceOp() if self._is_of_row(op):
                 return ()
             case arith.ConstantOp():
-                if isinstance(op.value, DenseIntOrFPElementsAttr) and op.value.is_splat():
+                if isinstance(op.value, DenseIntOrFPElementsAttr) and is_splat(op.value):
                     return ()
             case tensor.SplatOp():
                 return ()

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
@@ -219,7 +220,7 @@ def permutation(of: Permuted, insert: Insert) -> SSAValue:
         return of.source
     type_ = TensorType(element_of(of.source.type), of.shape())
     match of.source.owner:
-        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if value.is_splat():
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if is_splat(value):
             dense = DenseIntOrFPElementsAttr.new([type_, value.data])
             return insert(arith.ConstantOp(dense, type_)).result
         case tensor.SplatOp() as splat:

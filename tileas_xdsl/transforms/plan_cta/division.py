@@ -42,21 +42,9 @@ MIN_ROW_BYTES = 64
 
 def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     """Return the tiles that `count` CTAs divide among them; or why none can be divided."""
-    return divisions_of(kernel, (count,), target)[0]
-
-
-def divisions_of(
-    kernel: func.FuncOp, counts: Sequence[int], target: Target
-) -> Sequence[Tiles | str]:
-    """Return the same for each of some numbers of CTAs."""
     classes = list(DimensionClasses(kernel).members(kernel).values())
     if not classes:
-        why = "every dimension of its tiles is one that the program looks across"
-        return [why] * len(counts)
-    return [_best(kernel, classes, count, target) for count in counts]
-
-
-def _best(kernel: func.FuncOp, classes: Sequence[Tiles], count: int, target: Target) -> Tiles | str:
+        return "every dimension of its tiles is one that the program looks across"
     whole = [tiles for tiles in classes if _may_be_divided(tiles, count)]
     if not whole:
         return f"no dimension of its tiles has {count} parts that are large enough"
@@ -65,6 +53,14 @@ def _best(kernel: func.FuncOp, classes: Sequence[Tiles], count: int, target: Tar
     if not possible:
         return next(filter(None, problems))
     return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count, target))
+
+
+def possible_counts(kernel: func.FuncOp, counts: Sequence[int]) -> Sequence[int]:
+    """Return which of some numbers of CTAs, powers of two, can divide tiles among them."""
+    classes = DimensionClasses(kernel).members(kernel).values()
+    found = [tiles for tiles in classes if _may_be_divided(tiles, min(counts))]
+    usable = [tiles for tiles in found if _problem(kernel, tiles) is None]
+    return [n for n in counts if any(_may_be_divided(tiles, n) for tiles in usable)]
 
 
 def _may_be_divided(tiles: Tiles, count: int) -> bool:

@@ -26,21 +26,18 @@ from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.launch_steps import LaunchSteps
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.few_tile_blocks import COUNTS
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
-from tileas_xdsl.transforms.plan_cta.division import divisions_of
+from tileas_xdsl.transforms.plan_cta.division import possible_counts
 
 
-def few_tile_blocks(kernel: func.FuncOp, target: Target) -> DictionaryAttr | None:
+def few_tile_blocks(kernel: func.FuncOp) -> DictionaryAttr | None:
     """Return the attribute that `FewTileBlocks` are read of; None where nothing is to be asked."""
     writer = LaunchSteps()
     loops = _loading_loops(kernel, writer)
     if not loops:
         return None
-    found = divisions_of(kernel, COUNTS, target)
-    pairs = zip(COUNTS, found, strict=True)
-    counts = [count for count, tiles in pairs if not isinstance(tiles, str)]
+    counts = possible_counts(kernel, COUNTS)
     if not counts:
         return None
     return DictionaryAttr(

@@ -18,6 +18,7 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, NoneAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
@@ -146,7 +147,7 @@ def _relate_nothing(classes: DimensionClasses, op: Operation) -> None:
 
 
 def _relate_constant(classes: DimensionClasses, op: arith.ConstantOp) -> None:
-    if not isinstance(op.value, DenseIntOrFPElementsAttr) or not op.value.is_splat():
+    if not isinstance(op.value, DenseIntOrFPElementsAttr) or not is_splat(op.value):
         classes.keep_whole(op.result)
 
 

@@ -74,7 +74,7 @@ def _shorten(op: arith.ConstantOp) -> None:
     type_: Any = op.result.type
     assert isinstance(op.value, DenseIntOrFPElementsAttr)
     stored = op.value.data.data
-    number = stored[: len(stored) // len(op.value.get_values())]
+    number = stored[: len(stored) // len(op.value)]
     op.properties["value"] = DenseIntOrFPElementsAttr(type_, BytesAttr(number))
 
 

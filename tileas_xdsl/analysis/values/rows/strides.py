@@ -22,6 +22,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
@@ -73,7 +74,7 @@ def _product(op: arith.MuliOp, steps: list[int | None]) -> int | None:
 
 
 def _constant(op: arith.ConstantOp) -> int | None:
-    is_same = not isinstance(op.value, DenseIntOrFPElementsAttr) or op.value.is_splat()
+    is_same = not isinstance(op.value, DenseIntOrFPElementsAttr) or is_splat(op.value)
     return 0 if is_same else None
 
 

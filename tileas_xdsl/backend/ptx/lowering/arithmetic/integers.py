@@ -29,6 +29,7 @@ from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute.types.elements import element_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
+from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 from tileas_xdsl.layout.integers import is_power_of_two
@@ -133,7 +134,7 @@ def constant_integer(value: SSAValue) -> int | None:
         return None
     attribute = op.value
     if isinstance(attribute, DenseIntOrFPElementsAttr):
-        if not attribute.is_splat():
+        if not is_splat(attribute):
             return None
         number = attribute.get_values()[0]
         return number if isinstance(number, int) else None
