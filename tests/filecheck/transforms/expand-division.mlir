@@ -117,3 +117,19 @@ func.func @shares(%d: vector<4xf32>, %s: f32) -> vector<4xbf16> {
 // CHECK:           arith.cmpi uge
 // CHECK:         }
 // CHECK-NEXT:    scf.if %[[OK]]
+
+// -----
+
+// Of inverses only the divisors rotate in the loop: each becomes its inverse.
+
+func.func @inverses(%x: vector<4xf32>) -> vector<4xf32> {
+  %one = arith.constant dense<1.0> : vector<4xf32>
+  %q = arith.divf %one, %x : vector<4xf32>
+  func.return %q : vector<4xf32>
+}
+
+// CHECK-LABEL: func.func @inverses
+// CHECK:         scf.for {{.*}} iter_args(%[[B:.*]] = %x) -> (vector<4xf32>) : i32 {
+// CHECK-NEXT:      %[[HEAD:.*]] = vector.extract %[[B]][0] : f32 from vector<4xf32>
+// CHECK:           %[[ONE:.*]] = arith.divf %{{.*}}, %[[HEAD]] : f32
+// CHECK-NEXT:      cute.fragment.make %{{.*}}, %[[ONE]] : vector<3xf32>, f32 -> vector<4xf32>

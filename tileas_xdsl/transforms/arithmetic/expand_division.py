@@ -305,22 +305,28 @@ def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
 
 
 def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue]:
-    """A loop in which fragments rotate: its first element is divided and becomes the last one."""
-    dividends = _joined(block, [each.dividend for each in operands])
+    """A loop in which fragments rotate: its first element is divided and becomes the last one.
+
+    Where all dividends are 1, only divisors rotate, and become the quotients.
+    """
     # A divisor that is one scalar for all elements needs no fragment that rotates with the rest.
     commons = {each.divisor.ssa for each in operands if each.divisor.scope.length is None}
     is_common = len(commons) == 1 and all(e.divisor.scope.length is None for e in operands)
-    carried = [dividends]
+    inverts = not is_common and all(each.quotient.inverts for each in operands)
+    carried: list[SSAValue] = []
+    if not inverts:
+        carried.append(_joined(block, [each.dividend for each in operands]))
     if not is_common:
         carried.append(_joined(block, [each.over_all(each.divisor) for each in operands]))
     scope = Scope(block.add_op)
-    zero, count, one = (scope.constant(x, i32).ssa for x in (0, length_of(dividends), 1))
+    zero, count, one = (scope.constant(x, i32).ssa for x in (0, length_of(carried[0]), 1))
     body = Block(arg_types=[i32, *(value.type for value in carried)])
     # A register cannot be indexed at run time, so the loop moves the fragment past a fixed
     # position: after `count` turns every element has been divided, and the order is as before.
     first, *rests = (_rotated(body, argument) for argument in body.args[1:])
-    divisor = rests[0][0] if rests else next(iter(commons))
-    quotient = arith.DivfOp(first[0], divisor)
+    last = rests[0][0] if rests else None if inverts else next(iter(commons))
+    dividend = Scope(body.add_op).constant(1.0, f32).ssa if last is None else first[0]
+    quotient = arith.DivfOp(dividend, first[0] if last is None else last)
     body.add_op(quotient)
     ends = [quotient.result, *(head for head, _ in rests)]
     tails = [first[1], *(tail for _, tail in rests)]
