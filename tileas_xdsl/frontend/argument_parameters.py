@@ -6,8 +6,9 @@ multiples of 16, strides of 16 bytes; of any array: element type, rank, whether 
 multiple of 16 bytes and whether its elements are distinct.  Annotations (`ct.ArrayAnnotation` and
 others) add extents and strides as constants, and the width of indices.
 
-Beyond those rules, strides shorter than 16 bytes and the extents of such rows are constants: pairs,
-colours and coordinates are few kinds, and vectors and quotients need to know them.
+Beyond those rules, strides of 8 bytes are told, for vectors of two words; strides shorter than 16
+bytes and the extents of such rows are constants: pairs, colours and coordinates are few kinds, and
+vectors and quotients need to know them.
 
 A kernel that is compiled ahead, for examples of its arguments, has the smaller powers of two that
 divide extents, strides and addresses too, and no extents of 1.
@@ -73,10 +74,13 @@ class _Argument:
     is_dispatched: bool
     """Whether the rules are those of cuTile's dispatcher."""
 
-    def divisor(self, number: int, most: int) -> int:
-        """Return what is known to divide a number, at most `most`, a power of two."""
+    def divisor(self, number: int, most: int, least: int | None = None) -> int:
+        """Return what is known to divide a number, at most `most`, a power of two.
+
+        The dispatcher asks for all of it, or for `least` at the least.
+        """
         found = gcd(number, most)
-        return found if not self.is_dispatched or found == most else 1
+        return found if not self.is_dispatched or found >= (least or most) else 1
 
     def fail(self, error: Faults, message: str) -> NoReturn:
         raise error(diagnostic(Severity.ERROR, message, self.location))
@@ -308,7 +312,7 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     fixed_steps = set(_static_axes(argument, annotation, "stride", rank))
     short = max(step - 1, 1) if argument.is_dispatched else 1
     steps = [step * is_seen] * rank
-    strides = tuple(_known(argument, facts.strides, fixed_steps, steps, [short] * rank))
+    strides = tuple(_known(argument, facts.strides, fixed_steps, steps, [short] * rank, parts=2))
     # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
     divisors = [
         step if stride.constant == 1 and extent % _DIVISOR else _DIVISOR
@@ -345,17 +349,20 @@ def _known(
     fixed: set[int],
     divisors: Sequence[int],
     told: Sequence[int],
+    parts: int = 1,
 ) -> Iterator[Extent]:
     """What becomes part of the type: `fixed` dimensions alone are constants where there are any,
     else numbers from 1 up to those `told`.
 
-    Each is a multiple of its divisor or of 1; where that is 0, nothing else is looked at.
+    Each is a multiple of its divisor, of one of so many `parts` of it, or of 1; where that is 0,
+    nothing else is looked at.
     """
     for axis, (number, most, told_to) in enumerate(zip(numbers, divisors, told, strict=True)):
         if axis in fixed or (not fixed and most and 1 <= number <= told_to):
             yield Extent(number)
         else:
-            yield Extent(None, argument.divisor(number, most) if most else 1)
+            least = max(most // parts, 1)
+            yield Extent(None, argument.divisor(number, most, least) if most else 1)
 
 
 def _static_axes(argument: _Argument, annotation: Any, what: str, rank: int) -> Sequence[int]:

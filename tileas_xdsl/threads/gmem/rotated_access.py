@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import gcd
 
 from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32, i64
@@ -59,6 +60,10 @@ WORD = 32
 
 MAX_SINGLES = 16
 """Elements of a thread up to which loads of each take less time than vectors that are cut."""
+
+
+LEAST_PART_BYTES = 8
+"""Of vectors that are known to be aligned: two take less than one that is cut out of two."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,11 @@ class RotatedRow:
 
     def is_promised(self, count: int) -> bool:
         """Whether vectors of so many elements are known to be aligned."""
-        return self.promised % (count * self.size) == 0
+        return self.promised_width(count) == count
+
+    def promised_width(self, count: int) -> int:
+        """Elements of the widest vectors that divide so many and are known to be aligned."""
+        return max(gcd(self.promised, count * self.size) // self.size, 1)
 
     def beyond(self, count: int) -> SSAValue:
         """Elements from the last address of an aligned vector to that of element 0; `i32`."""
@@ -204,10 +213,11 @@ def _form_of(
     Vectors that are put together of two need registers for both, so that one is done after another.
     """
     count = pieces[0].count
-    if row.is_promised(count):
-        return partial(_aligned, row), len(pieces)
-    if count * len(pieces) <= MAX_SINGLES:
-        return partial(_singles, row), 1
+    width = row.promised_width(count)
+    if width == count:
+        return partial(_parts, row, width), len(pieces)
+    if width * row.size >= LEAST_PART_BYTES or count * len(pieces) <= MAX_SINGLES:
+        return partial(_parts, row, width), 1
     return _Pairs.of(row, count).loaded, 1
 
 
@@ -291,23 +301,17 @@ def _loaded(row: RotatedRow, first: SSAValue, count: int, whole: SSAValue) -> SS
     return row.e.insert(LoadOp(row.pointer(first, count), type_, whole)).result
 
 
-def _singles(row: RotatedRow, piece: AccessChunk) -> _Vector:
-    """The elements of a piece that is whole, one by one."""
-    e = row.e
+def _parts(row: RotatedRow, width: int, piece: AccessChunk) -> _Vector:
+    """The elements of a piece that is whole, so many at once."""
+    e, kind = row.e, row.view.element
     first = row.column(piece)
     whole = row.is_whole(first, piece.count)
-    begin, found = row.pointer(first), list[SSAValue]()
-    for k in range(piece.count):
-        made = LoadOp(advance(e, begin, k), row.view.element, whole)
+    type_ = kind if width == 1 else VectorType(kind, [width])
+    begin, found = row.pointer(first, width), list[SSAValue]()
+    for k in range(0, piece.count, width):
+        made = LoadOp(advance(e, begin, k, width * row.size), type_, whole)
         found.append(e.insert(made).result)
     return _Vector(piece, whole, found, lambda loaded: [joined(e, loaded)])
-
-
-def _aligned(row: RotatedRow, piece: AccessChunk) -> _Vector:
-    """The vector that a piece is."""
-    first = row.column(piece)
-    whole = row.is_whole(first, piece.count)
-    return _Vector(piece, whole, [_loaded(row, first, piece.count, whole)], list)
 
 
 @dataclass(frozen=True)
