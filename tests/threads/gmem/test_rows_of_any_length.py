@@ -34,6 +34,13 @@ def scaled(x: Any, w: Any, y: Any, columns: ct.Constant[int]) -> None:
 
 
 @ct.kernel
+def differences(x: Any, y: Any, out: Any, columns: ct.Constant[int]) -> None:
+    """Rows of two arrays, which begin where each has them."""
+    i = ct.bid(0)
+    ct.store(out, (i, 0), ct.load(x, (i, 0), (1, columns)) - ct.load(y, (i, 0), (1, columns)))
+
+
+@ct.kernel
 def flipped(x: Any, y: Any, columns: ct.Constant[int]) -> None:
     """The bits of the bytes of a row, inverted."""
     i = ct.bid(0)
@@ -86,6 +93,19 @@ def test_rows_of_bytes_begin_anywhere(width: int) -> None:
     found = kernel.emulate(x, np.zeros_like(x), COLUMNS, grid=(3, 1, 1))
     assert not found.findings
     assert np.array_equal(found.arrays[1], ~x)
+
+
+@pytest.mark.parametrize(("divisor", "loads"), [(8, "ld.global.v2.b32"), (4, "ld.global.b8")])
+def test_rows_of_whole_words_are_loaded_by_them(divisor: int, loads: str) -> None:
+    """The rows of one array are rotated, and those of the other one begin at some word."""
+    rows = f"i8[?, ?; ?%{divisor}, 1]"
+    kernel = compiled(differences, f"x: {rows}, y: {rows}, out: i8[?, ?; ?%{divisor}, 1]")
+    rng = np.random.default_rng(divisor)
+    x, y = (rng.integers(-64, 64, (3, 125 * divisor), np.int8) for _ in range(2))
+    found = kernel.emulate(x, y, np.zeros_like(x), COLUMNS, grid=(3, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[2], x - y)
+    assert loads in kernel.ptx
 
 
 def test_rows_are_stored_where_they_were() -> None:
