@@ -55,10 +55,7 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
-from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
-    has_chained_products,
-    waits_for_powers,
-)
+from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
@@ -171,8 +168,7 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
         most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
     why = what_forbids(kernel)
     if why is None and not is_forced:
-        why = _why_warpgroups_would_meet(found, usual, target)
-        why = why or _why_it_does_not_pay(found, iterations, most)
+        why = _why_it_does_not_pay(found, iterations, most)
     if why is not None:
         return why
     made = _persistent(kernel)
@@ -237,21 +233,6 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
         return "it orders grids"
     if equally_long and has_instance(kernel, scf.WhileOp):
         return "a while loop may take longer in some tile blocks than in others"
-    return None
-
-
-def _why_warpgroups_would_meet(
-    found: LoadLoop, usual: Resources | str, target: Target
-) -> str | None:
-    """Return why warpgroups are better left alone with one tile block; None if they are not.
-
-    On an H200 attention of 2,048 keys and d 64, whose powers take as long as its products, runs at
-    429 TFLOP/s in 128x128 tiles where each CTA takes one tile block, at 356 where it takes several;
-    in 64x128 tiles, of one warpgroup, at 454 and 449, with 512 keys 332 and 345; of d 128, whose
-    products take longer, with 512 keys 429 and 473, with 4,096 651 and 669.
-    """
-    if isinstance(usual, Resources) and waits_for_powers(found.loop, usual, target):
-        return "powers take as long as products: warpgroups that run apart would meet"
     return None
 
 
