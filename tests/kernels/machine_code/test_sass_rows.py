@@ -100,6 +100,19 @@ def test_weights_of_a_norm_take_no_block_its_room() -> None:
 
 
 @needs_nvdisasm
+def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
+    """Of shared memory: a CTA has rows that begin alike; 32 warps of a multiprocessor have room."""
+    signature = (
+        "x: f16[?, ?], w: f16[?], b: f16[?], y: f16[?, ?], means: f32[?], scales: f32[?], "
+        "rows=1, columns=4096"
+    )
+    made, counts = assembled(layer_norm, signature)
+    assert made.spills == 0
+    assert made.registers <= 64
+    assert counts["LDS.128"] == 8 + 2
+
+
+@needs_nvdisasm
 @pytest.mark.parametrize(("element", "columns", "rounds"), [("f16", 16, 4), ("f32", 32, 2)])
 def test_columns_are_summed_from_accesses_of_16_bytes(
     element: str, columns: int, rounds: int

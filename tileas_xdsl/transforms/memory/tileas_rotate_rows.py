@@ -57,10 +57,13 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
 from tileas_xdsl.dialects.nv_tileas.memory.structure import SEGMENTS
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.threads.pipeline.occupancy import has_room_for_rotated_words
 from tileas_xdsl.transforms.rotate_rows.kept_lines import keep_lines
 
 LANES = 32
@@ -458,8 +461,11 @@ class TileasRotateRows(ModulePass):
     name = "tileas-rotate-rows"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = module_target(op, None)
         for function in [f for f in operations_in(op) if isinstance(f, func.FuncOp)]:
+            warps = KernelFacts(function).spec.num_warps
             for made in _rotations(function):
-                if made.pays:
+                width, is_word = made.found.width, made.place.bits >= WORD
+                if made.pays and (not is_word or has_room_for_rotated_words(width, warps, target)):
                     _rotate(made)
             keep_lines(function)
