@@ -412,6 +412,29 @@ func.func @heads(%x: !nv_tileas.tiled_view<32x128xf16, gmem>, %y: !nv_tileas.til
 // CHECK-LABEL: func.func @heads
 // CHECK:         %most = nv_tileas.reduce %a {axis = 1 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16, #nv_tileas.blocked<"((8,4),(8,16)):((16@thread,8@value),(1@value,1@thread))">> -> tensor<32xf16, #nv_tileas.linear<"((8,4),16):((16@thread,1@value),1@thread)">> {
 
+// Reduced along columns as well, a row has a warp.
+
+func.func @rows_and_columns(%x: !nv_tileas.tiled_view<32x128xf16, gmem>, %y: !nv_tileas.tiled_view<32xf16, gmem>, %z: !nv_tileas.tiled_view<128xf16, gmem>) {
+  %zero = arith.constant 0 : index
+  %a = nv_tileas.tiled_load %x[%zero, %zero] {atom = #open} : !nv_tileas.tiled_view<32x128xf16, gmem> -> tensor<32x128xf16>
+  %rows = nv_tileas.reduce %a {axis = 1 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16> -> tensor<32xf16> {
+  ^bb0(%u: f16, %v: f16):
+    %w = arith.maximumf %u, %v : f16
+    nv_tileas.yield %w : f16
+  }
+  %columns = nv_tileas.reduce %a {axis = 0 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16> -> tensor<128xf16> {
+  ^bb0(%u: f16, %v: f16):
+    %w = arith.maximumf %u, %v : f16
+    nv_tileas.yield %w : f16
+  }
+  nv_tileas.tiled_store %rows, %y[%zero] {atom = #open} : tensor<32xf16>, !nv_tileas.tiled_view<32xf16, gmem>
+  nv_tileas.tiled_store %columns, %z[%zero] {atom = #open} : tensor<128xf16>, !nv_tileas.tiled_view<128xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @rows_and_columns
+// CHECK:         %rows = nv_tileas.reduce %a {axis = 1 : i32, atom = #nv_tileas<atom reduce_max>} : tensor<32x128xf16, #nv_tileas.blocked<"((4,8),(4,32)):((32@thread,4@value),(1@value,1@thread))">>
+
 // 13. Left alone: what no operation says anything of, what comes from or goes to other functions,
 // extents that are no powers of two, and layouts that are there already.
 

@@ -55,12 +55,14 @@ def _multi_row_layouts(
     Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if tiles
     are reduced. Along columns the partial sums of the rows of a warp are exchanged once, behind the
     loop; along rows each shuffle serves several of them: heads of 128 bf16 in 16 lanes take four
-    shuffles for two, in 32 lanes ten. Not along columns for several values (argmax), since an
-    exchange would move all of them.
+    shuffles for two, in 32 lanes ten. Not for both, nor along columns for several values (argmax),
+    since an exchange would move all of them.
     """
     operations = [op for op, _ in operations_on(a, group)]
     reductions = [*_reductions(a, group)]
     is_along_rows = any(is_last for _, is_last in reductions)
+    if is_along_rows and not all(is_last for _, is_last in reductions):
+        return
     if not is_along_rows and any(len(op.sources) > 1 for op, _ in reductions):
         return
     memories = {op: memory_of(a, op, group) for op in operations}
