@@ -425,8 +425,8 @@ def _rotations(function: func.FuncOp) -> Iterator[_Rotation]:
 def meets_lines(function: func.FuncOp) -> bool:
     """Whether rows are to be rotated that meet lines which all tile blocks load, aligned otherwise.
 
-    Weights and biases of columns are such lines.  Of one, vectors that are cut out of two take as
-    long as a loop over rows that keeps it.
+    Weights and biases of columns are such lines.  Of one, vectors that are cut out of two take
+    about as long as a loop over rows that keeps it.
     """
     return any(
         made.pays
