@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.runtime.emulation import Emulation
     from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.runtime.levels import LevelResult
-    from tileas_xdsl.target.kernel_abi import Form, Grid, KernelAbi
+    from tileas_xdsl.target.kernel_abi import Grid, KernelAbi
 
 ROW_BITS = 128
 """What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""
@@ -112,7 +112,7 @@ class CompiledKernel:
     """Compiles the kernel once more as `compile_module`, in another form for launches that gain."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
-    _forms: dict[Form, CompiledKernel] = field(default_factory=dict["Form", "CompiledKernel"])
+    _forms: list[CompiledKernel] = field(default_factory=list["CompiledKernel"])
     """Other forms, for launches that want them."""
     _texts: list[str] = field(default_factory=list[str])
     """The IR after the first passes, as far as somebody asked."""
@@ -302,16 +302,15 @@ class CompiledKernel:
         """The form of the kernel that a launch wants, compiled once."""
         from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
 
-        if self.interface is None or not self.interface.questions:
+        if self.interface is None or not self.interface.questions or self.compile_again is None:
             return self
         flat = args if self.parameters is None else flat_values(self.parameters, args)
         suits = partial(launcher.suits, args=flat, grid=grid)
-        wanted = self.interface.wanted(suits)
-        if wanted == self.interface.form:
-            return self
-        if wanted not in self._forms:
-            self._forms[wanted] = self._made_again(choose=suits)
-        return self._forms[wanted]
+        for one in (self, *self._forms):
+            if one.abi.form == one.abi.wanted(suits):
+                return one
+        self._forms.append(self._made_again(choose=suits))
+        return self._forms[-1]
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""

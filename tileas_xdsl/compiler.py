@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.collection import collected_rarely
@@ -44,15 +45,24 @@ from tileas_xdsl.dialects.target_attribute import module_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.pipelines import ASKING, FORM_CLUSTERS, PIPELINES, PLAN_CTA, with_persistence
+from tileas_xdsl.pipelines import (
+    ASKING,
+    DEAL_ITERATIONS,
+    FORM_CLUSTERS,
+    PIPELINES,
+    PLAN_CTA,
+    with_persistence,
+)
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
     ANY_ROWS,
     FEW_TILE_BLOCKS,
     SHARED_LOADS,
     SHORT_LOOP,
+    UNEVEN_WAVES,
     ChooseForm,
     KernelAbi,
+    Question,
     chosen_axis,
     chosen_count,
     usual_form,
@@ -322,7 +332,7 @@ def compile_module(
 
 def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
     """The pass once more, for the form of the kernel that launches want of what it has asked."""
-    from tileas_xdsl.backend.ptx.abi import few_tile_blocks_of, shared_loads_of, short_loop_of
+    from tileas_xdsl.backend.ptx.abi import few_tile_blocks_of, shared_loads_of
 
     if spec not in ASKING:
         return None
@@ -336,10 +346,19 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
             if (axis := chosen_axis(shared, choose)) is not None:
                 return ArgSpec(spec.name, {"mode": ("on",), "axis": (axis,)})
         else:
-            loop = short_loop_of(op.attributes.get(SHORT_LOOP))
-            if loop is not None and choose(loop):
+            asked = _single_question(spec, op)
+            if asked is not None and choose(asked):
                 return ArgSpec(spec.name, {"mode": ("on",)})
     return None
+
+
+def _single_question(spec: ArgSpec, kernel: Operation) -> Question | None:
+    """What a pass has asked launches that decide between two forms of a kernel."""
+    from tileas_xdsl.backend.ptx.abi import short_loop_of, uneven_waves_of
+
+    if spec == DEAL_ITERATIONS:
+        return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
+    return short_loop_of(kernel.attributes.get(SHORT_LOOP))
 
 
 def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:

@@ -64,7 +64,10 @@ FORM_CLUSTERS = ArgSpec("tileas-form-clusters", {})
 PLAN_CTA = ArgSpec("tileas-plan-cta", {})
 """CTAs divide tile blocks where a program asks for several, or a launch has few tile blocks."""
 
-ASKING = (PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT)
+DEAL_ITERATIONS = ArgSpec("tileas-deal-iterations", {})
+"""CTAs that take tile after tile share those of the last waves, where a launch gains."""
+
+ASKING = (PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
 """Passes that write down what a launch decides: with other options they do it."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
@@ -150,7 +153,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, *_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
@@ -170,7 +173,7 @@ _ALL = (
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
-            *(_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, *_LAID_OUT),
+            *(_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),

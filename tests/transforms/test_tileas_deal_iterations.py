@@ -19,7 +19,15 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.kernel_abi import HANDED, HANDED_FLAGS, HANDED_PLACES
+from tileas_xdsl.target.kernel_abi import (
+    HANDED,
+    HANDED_FLAGS,
+    HANDED_PLACES,
+    Grid,
+    Question,
+    ShortLoop,
+)
+from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PASS = "tileas-deal-iterations"
 
@@ -34,7 +42,7 @@ PAIRS = replace(PAIRS, kernel=PAIRS.kernel.replace_hints(num_ctas=2))
 def _compiled(problem: Problem, *, dealt: bool = True) -> CompiledKernel:
     passes = [*with_persistence(PIPELINES["tileas-to-ptx"].passes, "on")]
     position = [spec.name for spec in passes].index("tileas-make-persistent")
-    passes[position + 1 : position + 1] = [ArgSpec(PASS, {})] if dealt else []
+    passes[position + 1 : position + 1] = [ArgSpec(PASS, {"mode": ("on",)})] if dealt else []
     return compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes)
 
 
@@ -87,3 +95,22 @@ def test_planted_faults_are_found(
     monkeypatch.setattr(dealt, "ptx", edit(dealt.ptx))
     found = emulated(PRODUCT, dealt, order="random", seed=1)
     assert kind in {getattr(one, "kind", "") for one in found.findings}
+
+
+def test_a_launch_decides_by_its_grid() -> None:
+    """The form that shares keeps what it asks, and so is found for such launches alone."""
+    usual = PRODUCT.compiled("sm_90a")
+    uneven, even = ((133, 1, 1), True), ((264, 1, 1), False)
+    for grid, is_dealt in (uneven, even):
+
+        def choose(question: Question, grid: Grid = grid) -> bool:
+            return isinstance(question, ShortLoop | UnevenWaves) and (
+                isinstance(question, ShortLoop) or question.suits((), grid, 132)
+            )
+
+        made = usual._made_again(choose=choose)  # pyright: ignore[reportPrivateUsage]
+        assert made.abi.is_persistent
+        assert (HANDED in made.abi.parameters) is is_dealt
+        assert made.abi.form == made.abi.wanted(choose)
+        stored = Executable("sm_90a", made.abi, made.ptx, b"").to_bytes()
+        assert Executable.from_bytes(stored).abi == made.abi

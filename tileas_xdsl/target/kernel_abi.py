@@ -21,6 +21,7 @@ from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 Array: TypeAlias = NDArray[Any]
 
@@ -52,6 +53,9 @@ TILE_BLOCKS = "tile blocks"
 
 SHORT_LOOP = "tileas.short_loop"
 """Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
+
+UNEVEN_WAVES = "tileas.uneven_waves"
+"""Attribute of a kernel whose CTAs can share tile blocks: the `UnevenWaves` of launches."""
 
 FEW_TILE_BLOCKS = "tileas.few_tile_blocks"
 """Attribute of a kernel whose tile blocks CTAs can divide: the `FewTileBlocks` of launches."""
@@ -230,8 +234,8 @@ class ShortLoop:
         return self.together * multiprocessors // self.ctas
 
 
-Question: TypeAlias = ShortLoop | SharedLoads | FewTileBlocks
-"""What a launch decides: whether CTAs take many tile blocks, are clusters, or divide one."""
+Question: TypeAlias = ShortLoop | SharedLoads | FewTileBlocks | UnevenWaves
+"""What a launch decides: whether CTAs take many tile blocks, are clusters, divide or share some."""
 
 ChooseForm: TypeAlias = Callable[[Question], bool]
 """Whether the launches that code is for run the form of a kernel that a question is about."""
@@ -243,11 +247,11 @@ def usual_form(question: Question) -> bool:
     return False
 
 
-Form: TypeAlias = tuple[bool, int | None, int]
-"""Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, and how many
-CTAs divide a tile block because a launch has few."""
+Form: TypeAlias = tuple[bool, int | None, int, bool]
+"""Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, how many CTAs
+divide a tile block because a launch has few, and whether they share those of the last waves."""
 
-USUAL_FORM: Form = False, None, 1
+USUAL_FORM: Form = False, None, 1, False
 """CTAs take one tile block each, and load by themselves."""
 
 
@@ -304,25 +308,29 @@ class KernelAbi:
     """The axis along which tile blocks beside each other are a cluster; None for no such form."""
     few_tile_blocks: tuple[FewTileBlocks, ...] = ()
     """The launches that have CTAs to spare for each tile block, the most first."""
+    uneven_waves: UnevenWaves | None = None
+    """The launches for which CTAs share tile blocks; None where they take whole ones."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
-        short = () if self.short_loop is None else (self.short_loop,)
-        return [*short, *self.shared_loads, *self.few_tile_blocks]
+        single = (one for one in (self.short_loop, self.uneven_waves) if one is not None)
+        return [*single, *self.shared_loads, *self.few_tile_blocks]
 
     @property
     def form(self) -> Form:
         """Which form of the kernel this is, of those that launches decide between."""
         is_persistent = self.short_loop is not None and self.is_persistent
         count = self.tile_block_ctas if self.few_tile_blocks else 1
-        return is_persistent, self.cluster_axis, count
+        is_dealt = self.uneven_waves is not None and HANDED in self.parameters
+        return is_persistent, self.cluster_axis, count, is_dealt
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
         is_persistent = self.short_loop is not None and choose(self.short_loop)
         count = chosen_count(self.few_tile_blocks, choose)
-        return is_persistent, chosen_axis(self.shared_loads, choose), count
+        is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
+        return is_persistent, chosen_axis(self.shared_loads, choose), count, is_dealt
 
     def handed_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs hand over tiles; 0 for none."""

@@ -1,6 +1,6 @@
 // `tileas-deal-iterations`: CTAs share the tile blocks that do not fill a last wave.
 
-// RUN: tileas-opt %s --split-input-file -p 'tileas-make-persistent{mode=on},tileas-deal-iterations' | filecheck %s
+// RUN: tileas-opt %s --split-input-file -p 'tileas-make-persistent{mode=on},tileas-deal-iterations{mode=on}' | filecheck %s
 
 // 64 KiB are handed over in as much time as twelve iterations take: that is what shares have to save.
 // A head ends early, and is handed over; a tail goes on from `%done`.

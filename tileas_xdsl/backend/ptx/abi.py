@@ -26,11 +26,13 @@ from tileas_xdsl.target.kernel_abi import (
     SHARED_LOADS,
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
+    UNEVEN_WAVES,
     KernelAbi,
     Passed,
     ShortLoop,
 )
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
+from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""
@@ -72,6 +74,7 @@ def _abi(
         _number(found[HANDED_BYTES]) if HANDED_BYTES in found else 0,
         _number(found[CLUSTERED]) if CLUSTERED in found else None,
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
+        uneven_waves_of(found.get(UNEVEN_WAVES)),
     )
 
 
@@ -90,6 +93,13 @@ def _shared_loads(found: Mapping[str, Attribute]) -> SharedLoads:
     )
     steps, equal = tuple(_texts(found["steps"])), tuple(_numbers(found["equal"]))
     return SharedLoads(axis, count, steps, equal, loads, rate, cycles)
+
+
+def uneven_waves_of(attribute: Attribute | None) -> UnevenWaves | None:
+    """Read `{together = 2, ctas = 1}`."""
+    if not isinstance(attribute, DictionaryAttr):
+        return None
+    return UnevenWaves(_number(attribute.data["together"]), _number(attribute.data["ctas"]))
 
 
 def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:

@@ -86,7 +86,7 @@ def _cached(
     if store is None or _is_extended():
         return _compile(kernel, content, target, for_gpu, choose)
     parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
-    forms = product((False, True), (None, *range(len(AXES))), (1, *COUNTS))
+    forms = product((False, True), (None, *range(len(AXES))), (1, *COUNTS), (False, True))
     keys: dict[Form, str] = {form: entry_key(*parts, str(form)) for form in forms}
     for key in keys.values():
         found = _stored(store, key)

@@ -16,6 +16,7 @@ from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
+from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 _PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.(\w+)\s+[\w$]+(?:\[(\d+)\])?")
 _HEADER = struct.Struct("<III")
@@ -78,6 +79,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["handed_bytes"],
         found["cluster_axis"],
         tuple(map(_few_tile_blocks, found["few_tile_blocks"])),
+        found["uneven_waves"] and UnevenWaves(**found["uneven_waves"]),
     )
 
 

@@ -56,6 +56,7 @@ from tileas_xdsl.target.kernel_abi import (
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
     TILE_BLOCKS,
+    UNEVEN_WAVES,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
@@ -226,7 +227,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    for name in (SHORT_LOOP, SHARED_LOADS, FEW_TILE_BLOCKS):
+    for name in (SHORT_LOOP, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES):
         if (question := plan.kernel.attributes.get(name)) is not None:
             found[name] = question
     if (axis := axis_of_clusters(plan.kernel)) is not None:

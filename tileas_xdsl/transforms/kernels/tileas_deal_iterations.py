@@ -32,7 +32,15 @@ from math import prod
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -49,11 +57,15 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.kernel_abi import UNEVEN_WAVES
 from tileas_xdsl.transforms.deal_iterations.items import Items, compared, items_of_cta
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import places, spec_of
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant
+
+MODES = ("auto", "on")
 
 NOT_DEALT = "nv_tileas.not_dealt"
 """Attribute of a kernel whose CTAs compute whole tile blocks, one after another: why."""
@@ -64,21 +76,30 @@ class TileasDealIterations(ModulePass):
     """Let CTAs share the tile blocks of the last two waves, where that takes less time.
 
     It is for kernels whose CTAs take tile block after tile block (`tileas-make-persistent`), with
-    one loop of equally many iterations in each, which carries nothing but tiles.  Whether a launch
-    shares is decided by the CTAs: the iterations that are saved must be more than what handing
-    over takes.  A kernel that stays says why.
+    one loop of equally many iterations in each, which carries nothing but tiles.  A launch decides
+    by its grid whether the last wave is worth sharing: the pass writes down what it asks
+    (`tileas.uneven_waves`), and with `mode = on` it rewrites the loop.  CTAs decide once more: the
+    iterations that are saved must be more than what handing over takes.  A kernel that stays says
+    why.
     """
 
     name = "tileas-deal-iterations"
+
+    mode: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse words that are no modes; raises `ValueError`."""
+        if self.mode not in MODES:
+            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
         for kernel in op.ops:
             if isinstance(kernel, func.FuncOp) and spec_of(kernel).persistent:
-                _deal_iterations(kernel, target)
+                _deal_iterations(kernel, target, is_chosen=self.mode == "on")
 
 
-def _deal_iterations(kernel: func.FuncOp, target: Target) -> None:
+def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) -> None:
     found = load_loop(kernel)
     if not isinstance(found, LoadLoop):
         return
@@ -89,9 +110,18 @@ def _deal_iterations(kernel: func.FuncOp, target: Target) -> None:
         extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
         together = prod(extents.get_values()) if isinstance(extents, DenseArrayBase) else 1
         ctas = spec_of(kernel).tile_block_ctas
-        _Dealing(found.loop, around, int(together), ctas, times).write()
+        kernel.attributes[UNEVEN_WAVES] = _question(found, target, ctas)
+        if is_chosen:
+            _Dealing(found.loop, around, int(together), ctas, times).write()
     elif why is not None:
         kernel.attributes[NOT_DEALT] = StringAttr(why)
+
+
+def _question(found: LoadLoop, target: Target, ctas: int) -> DictionaryAttr:
+    """Return the attribute that `UnevenWaves` is read of."""
+    needed = resources_of(found, target)
+    together = needed.blocks if isinstance(needed, Resources) else 1
+    return DictionaryAttr({"together": IntegerAttr(together, 32), "ctas": IntegerAttr(ctas, 32)})
 
 
 def _why_it_does_not_pay(loop: scf.ForOp, times: Latencies) -> str | None:

@@ -19,7 +19,9 @@ from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import Question, ShortLoop
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
 
@@ -46,7 +48,7 @@ def predict_module(
     kept, count = Snapshots(), latencies(target).multiprocessors
 
     def choose(question: Question) -> bool:
-        is_known = not isinstance(question, ShortLoop)
+        is_known = isinstance(question, SharedLoads | FewTileBlocks)
         return is_known and question.suits(arguments, grid, count)
 
     compile_module(
