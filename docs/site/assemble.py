@@ -21,7 +21,10 @@ from textwrap import dedent
 from tileas_xdsl.tools.reference_pages import reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("*.md", "docs/**/*.md", "docs/images/*", "kernels/README.md", "benchmarks/README.md")
+COPIED = (
+    *("*.md", "docs/**/*.md", "docs/images/*", "kernels/README.md"),
+    *("benchmarks/*.md", "benchmarks/measured/*.md"),
+)
 API = (
     ("", "compiler", "compiled_kernel", "compilation.compiled_module", "cutile"),
     ("cache", "check"),
