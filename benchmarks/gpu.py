@@ -195,6 +195,7 @@ def _launch_ahead(options: argparse.Namespace) -> None:
     """Fill the caches of compilers: processes take turns at the cases, and time nothing."""
     words = [word for text in options.only for word in ("--only", text)]
     words += [] if options.before is None else ["--before", str(options.before)]
+    words += ["--ablation"] if options.ablation else []
     command = [sys.executable, __file__, *words]
     parts = [f"{part}/{options.ahead}" for part in range(options.ahead)]
     running = [

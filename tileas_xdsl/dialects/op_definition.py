@@ -78,7 +78,14 @@ def defined_on_use(cls: type[OpT], then: Callable[[type[OpT]], None] | None = No
                 _define(cls, then)
         return cls.get_irdl_definition()
 
+    @classmethod
+    def create(kind: type[IRDLOperation], **parts: Any) -> IRDLOperation:
+        """Define an operation that is made of its parts: its fields are not asked for then."""
+        cls.get_irdl_definition()
+        return kind.create(**parts)
+
     setattr(cls, _GET_DEFINITION, get_irdl_definition)
+    setattr(cls, _CREATE, create)
     if cls.assembly_format is not None:
         _set_syntax(cls, AssemblyFormat(cls.assembly_format, cls))
     if sum("traits" in vars(base) for base in cls.__mro__ if base not in _BASES) > 1:
@@ -86,7 +93,7 @@ def defined_on_use(cls: type[OpT], then: Callable[[type[OpT]], None] | None = No
     return cls
 
 
-_GET_DEFINITION = "get_irdl_definition"
+_GET_DEFINITION, _CREATE = "get_irdl_definition", "create"
 _BASES = frozenset(IRDLOperation.__mro__)
 _lock = RLock()
 """Threads may compile at once; fields are read once, for accessors take their places."""
@@ -106,6 +113,7 @@ def _define(cls: type[OpT], then: Callable[[type[OpT]], None] | None) -> None:
     definition.assembly_format = text
     if then is not None:
         then(cls)
+    delattr(cls, _CREATE)
     setattr(cls, _GET_DEFINITION, asked)  # The last one: other threads wait until it is there.
 
 

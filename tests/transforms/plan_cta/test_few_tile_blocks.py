@@ -43,7 +43,7 @@ def of_k(columns: int | None) -> Sequence[Any]:
 )
 def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
     arguments = of_k(4096)
-    _, _, count = PRODUCT.abi.wanted(lambda one: one.suits(arguments, grid, 132))
+    _, _, count, _ = PRODUCT.abi.wanted(lambda one: one.suits(arguments, grid, 132))
     assert count == wanted
     numbers = [
         one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if one.suits(arguments, grid, 132)
@@ -81,7 +81,7 @@ def test_code_keeps_what_it_asks() -> None:
     stored = Executable("sm_90a", PRODUCT.abi, PRODUCT.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == PRODUCT.abi
     divided = PRODUCT.divided(4)
-    assert divided.abi.form == (False, None, 4)
+    assert divided.abi.form == (False, None, 4, False)
     assert (
         divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks[1:]) == divided.abi.form
     )

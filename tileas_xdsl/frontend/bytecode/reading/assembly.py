@@ -23,12 +23,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
+from xdsl.irdl import IRDLOperation
 
 from tileas_xdsl.dialects.interned import int_attr
 
 NO_VALUES: SSAValues[Any] = SSAValues()
 _new = object.__new__
 _set = object.__setattr__
+
+
+def defined(kind: type[Operation]) -> type[Operation]:
+    """Return a class whose fields are read: what `append_operation` makes does not ask for them."""
+    if issubclass(kind, IRDLOperation):
+        kind.get_irdl_definition()
+    return kind
 
 
 def append_operation(

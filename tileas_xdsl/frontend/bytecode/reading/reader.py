@@ -37,6 +37,7 @@ from tileas_xdsl.frontend.bytecode.reading.assembly import (
     append_block,
     append_operation,
     append_region,
+    defined,
     give_result,
     without_collection,
 )
@@ -56,8 +57,8 @@ MODULE_NAME = "kernels"
 DEFINITIONS = {definition.name: definition for definition in CudaTile.operations}
 """The operations of the dialect by their names."""
 
-_ENTRY = DEFINITIONS["cuda_tile.entry"]
-_GLOBAL = DEFINITIONS["cuda_tile.global"]
+_ENTRY = defined(DEFINITIONS["cuda_tile.entry"])
+_GLOBAL = defined(DEFINITIONS["cuda_tile.global"])
 
 
 def read_bytecode(data: bytes, file: str = "<bytecode>", *, first_column: int = 1) -> ModuleOp:
@@ -231,7 +232,7 @@ class _Plans(dict[int, Plan | None]):
         encoding = ENCODINGS.get(opcode)
         if encoding is None or encoding.since > self._version:
             return None
-        definition = DEFINITIONS[f"cuda_tile.{encoding.name}"]
+        definition = defined(DEFINITIONS[f"cuda_tile.{encoding.name}"])
         plan = make_plan(encoding, self._version, definition, self._attributes.decoder)
         self[opcode] = plan
         return plan
