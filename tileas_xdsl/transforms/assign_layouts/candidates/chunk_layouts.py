@@ -9,7 +9,8 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, StoreBase
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, LoadOp, StoreBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
@@ -114,7 +115,10 @@ def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
 def _least_for_all_threads(group: TileGroup, agent: Agent) -> int:
     """The least element size whose chunks of 16 bytes give every thread some, 16 bytes at most.
 
-    With longer ones threads would have the elements of others, too, and compute them again.
+    With longer ones threads would have the elements of others, too, and compute them again: of a
+    tile that is loaded for its elements alone nothing is computed, and copies spare an exchange.
     """
+    if all(isinstance(value.owner, LoadOp | TiledLoadOp) for value in group.values):
+        return 1
     chunks = ceil_div(ACCESS_BYTES * agent.threads, prod(group.shape))
     return min(1 << (chunks - 1).bit_length(), ACCESS_BYTES)
