@@ -257,6 +257,17 @@ func.func @f(%v: !cute.memref<f32, gmem, "8:1">, %c: !cute.coord<"1">, %x: f16) 
 
 // -----
 
+// A swizzle is composed with a layout, not with what has one.
+
+func.func @f(%v: !cute.memref<f32, smem, "8:1">) {
+  %sw = cute.make_swizzle 3, 4, 3 : !cute.swizzle<"S<3,4,3>">
+  // expected-error@+1 {{a swizzle is composed with a layout, not !cute.memref<f32, smem, "8:1">}}
+  %r = cute.composition(%sw, %v) : !cute.composed_layout
+  func.return
+}
+
+// -----
+
 // Registers are allocated as registers.
 
 func.func @f() {

@@ -133,7 +133,7 @@ class CompositionOp(AlgebraOp):
         lhs, rhs = operands
         tiler = tiler_of(rhs)
         if isinstance(lhs, Swizzle):
-            if layout_of(tiler) is None:
+            if not isinstance(tiler, (Layout, ComposedLayout)):
                 raise LayoutError(f"a swizzle is composed with a layout, not {type_of(rhs)}")
             return algebra.composition(lhs, tiler)
         return on_layout(lhs, lambda layout: algebra.composition(layout, tiler))
