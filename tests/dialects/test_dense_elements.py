@@ -1,5 +1,7 @@
 """Constants of tiles are compared as bytes."""
 
+from typing import Any
+
 import pytest
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f16, f32, i1, i8, i32
 
@@ -19,8 +21,8 @@ from tileas_xdsl.dialects.dense_elements import is_splat
         (i32, [0x01020102, 0x02010201], False),
     ],
 )
-def test_a_splat_has_the_same_bits_everywhere(element: object, values: list, wanted: bool) -> None:
-    type_ = TensorType(element, [len(values)])  # type: ignore[arg-type]
+def test_a_splat_has_the_same_bits_everywhere(element: Any, values: Any, wanted: bool) -> None:
+    type_ = TensorType(element, [len(values)])
     assert is_splat(DenseIntOrFPElementsAttr.from_list(type_, values)) is wanted
 
 

@@ -56,3 +56,15 @@ def test_options_follow_from_fields() -> None:
     assert few.options == []
     assert many.options == [ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True)]
     assert AttrSizedOperandSegments.attribute_name in many.properties
+
+
+def test_an_operation_that_is_made_of_its_parts_has_its_fields() -> None:
+    """`Operation.create` does not ask for the definition; nor does it stay in the way."""
+
+    class PartsOp(IRDLOperation):
+        name = "test.parts"
+        flag = opt_prop_def(UnitAttr)
+
+    made = irdl_op_definition(PartsOp).create(properties={"flag": UnitAttr()})
+    assert made.flag == UnitAttr()
+    assert "create" not in vars(PartsOp)

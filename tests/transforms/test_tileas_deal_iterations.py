@@ -15,7 +15,7 @@ from kernels.cutile import Problem, emulated, simulated
 from kernels.cutile.matmul import product_problem
 from tests.support.ptx_edits import Edit, changing
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.compiler import compile
+from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
@@ -100,6 +100,7 @@ def test_planted_faults_are_found(
 def test_a_launch_decides_by_its_grid() -> None:
     """The form that shares keeps what it asks, and so is found for such launches alone."""
     usual = PRODUCT.compiled("sm_90a")
+    assert usual.tile_ir is not None
     uneven, even = ((133, 1, 1), True), ((264, 1, 1), False)
     for grid, is_dealt in (uneven, even):
 
@@ -108,7 +109,7 @@ def test_a_launch_decides_by_its_grid() -> None:
                 isinstance(question, ShortLoop) or question.suits((), grid, 132)
             )
 
-        made = usual._made_again(choose=choose)  # pyright: ignore[reportPrivateUsage]
+        made = compile_module(usual.tile_ir, usual.ctx, "sm_90a", choose=choose)
         assert made.abi.is_persistent
         assert (HANDED in made.abi.parameters) is is_dealt
         assert made.abi.form == made.abi.wanted(choose)
