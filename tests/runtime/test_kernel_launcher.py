@@ -125,6 +125,12 @@ def test_arrays_of_numpy_are_copied_and_back_with_a_word() -> None:
         made.launch([a, b, c], VectorAdd().grid({"n": 100}))
     np.testing.assert_array_equal(c, a + b)
     assert api.live["memory"] == 0
+    a[:], c.flags.writeable = 1, False
+    with (
+        pytest.warns(CopiedArrayWarning),
+        pytest.raises(ArgumentError, match="'c' is a read-only array, and the kernel changed 100"),
+    ):
+        made.launch([a, b, c], VectorAdd().grid({"n": 100}))
 
 
 def test_a_kernel_of_cutile_takes_whole_arrays() -> None:

@@ -87,7 +87,7 @@ class _Argument:
 
     def reject(self, message: str) -> NoReturn:
         """Raise for an argument of a wrong type."""
-        self.fail(ArgumentTypeError, f"Invalid {self.title}: {message}; it is for '{self.name}'")
+        self.fail(ArgumentTypeError, f"Invalid {self.title}: {message} (parameter '{self.name}')")
 
     def item(self, index: int, annotation: Any) -> _Argument:
         title = f"item #{index} of {self.title}"

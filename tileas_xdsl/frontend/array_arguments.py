@@ -52,7 +52,7 @@ def _of_torch(tensor: Any) -> ArrayFacts:
 
 def _of_interface(value: Any, found: Mapping[str, Any]) -> ArrayFacts:
     shape, element = tuple(found["shape"]), _element(value, found["typestr"])
-    size = int(found["typestr"][2:])
+    size = int(found["typestr"][2:].partition("[")[0])  # of times a unit follows: <M8[s]
     address = int(found["data"][0] or 0)
     steps = found.get("strides")
     if steps is None:

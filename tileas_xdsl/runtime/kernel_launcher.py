@@ -29,6 +29,7 @@ from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.arguments.cutile_arguments import in_memory
+from tileas_xdsl.runtime.arguments.host_arrays import write_changes
 from tileas_xdsl.runtime.arguments.launch_items import LaunchItems
 from tileas_xdsl.runtime.arguments.strided_views import Array
 from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
@@ -140,9 +141,8 @@ class _Staged:
     on_gpu: DeviceArray
 
     def read_back(self) -> None:
-        """Copy the device memory back to the array."""
-        if self.array.flags.writeable:
-            self.array[...] = from_device(self.on_gpu)
+        """Copy the device memory back to the array; `ArgumentError` if it is read-only."""
+        write_changes(self.array, from_device(self.on_gpu), self.name)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_what_is_wrong_is_told_where_it_stands(name: str, why: str) -> None:
     [
         ([X, X], "Kernel expects 3 arguments but 2 were given: a, b, c"),
         ([X, X, {}], "kernel argument #2: Objects of type 'dict' are not supported"),
-        ([X, X, "c"], "Objects of type 'str' are only accepted for .* Constant.; it is for 'c'"),
+        ([X, X, "c"], "Objects of type 'str' are only accepted for .* Constant. .parameter 'c'"),
         ([X, X, X.astype(complex)], "'c' has elements of complex128; cuTile has bool_, int8"),
         ([X, X, X > 0], "cannot implicitly cast"),
     ],

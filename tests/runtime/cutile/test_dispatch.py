@@ -18,6 +18,7 @@ from support.cutile_programs import add, histogram, increment, row_sums, shifted
 
 import tileas_xdsl as tileas
 import tileas_xdsl.cutile
+from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.interpreters.ptx import FindingsError
 from tileas_xdsl.runtime.cutile import kernel_table
 
@@ -73,6 +74,24 @@ def test_strided_arrays_are_written_in_place() -> None:
     tileas.launch(0, (1,), increment, (whole[:, ::2][1], 32, 2.5))
     before[1, ::2] += 2.5
     np.testing.assert_array_equal(whole, before)
+
+
+def test_read_only_arrays_are_read_and_not_written() -> None:
+    x, sums = numbers(40, 24), np.zeros(40, np.float32)
+    x.flags.writeable = False
+    tileas.launch(0, (5,), row_sums, (x, sums, 8, 32))
+    sums.flags.writeable = False
+    sums_before = sums.copy()
+    tileas.launch(0, (5,), row_sums, (x, sums, 8, 32))  # writes what is there
+    with pytest.raises(ArgumentError, match=r"'sums' is a read-only array, and the kernel changed"):
+        tileas.launch(0, (5,), row_sums, (x[::-1].copy(), sums, 8, 32))
+    np.testing.assert_array_equal(sums, sums_before)
+
+
+def test_arrays_of_what_no_kernel_has_are_refused() -> None:
+    dates = np.zeros(32, "datetime64[s]")
+    with pytest.raises(TypeError, match=r"Unsupported array dtype: 'x' has elements of datetime64"):
+        tileas.launch(0, (1,), increment, (dates, 32, 1.0))
 
 
 def test_a_kernel_is_compiled_once_for_what_its_arguments_have_in_common(

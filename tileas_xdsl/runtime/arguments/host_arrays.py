@@ -34,6 +34,33 @@ def host_array(value: Any, name: str) -> Array:
     return _view(facts)
 
 
+def write_changes(array: Array, left: Array, name: str) -> bool:
+    """Write what a launch left of an array to it; return whether that is other than it was.
+
+    Only changed elements are written: what one memory shows through two arguments is not undone.
+    Raises `ArgumentError` where a kernel changed an array that is read-only.
+    """
+    changed = _changed(array, left)
+    if not changed.any():
+        return False
+    if not array.flags.writeable:
+        text = f"'{name}' is a read-only array, and the kernel changed {changed.sum()} elements"
+        raise ArgumentError(f"{text} of its copy: give it {name}.copy()")
+    np.copyto(array, left.reshape(array.shape), where=changed)
+    return True
+
+
+def _changed(before: Array, after: Array) -> Array:
+    """Whether the bytes of each element differ; numbers need not, such as NaNs."""
+    pairs = _bytes_of(before) != _bytes_of(after)
+    return pairs.any(axis=-1).reshape(before.shape)
+
+
+def _bytes_of(array: Array) -> Array:
+    rows = np.ascontiguousarray(array)
+    return rows.reshape(-1).view(np.uint8).reshape(rows.size, rows.itemsize)
+
+
 def _is_on_host(value: Any) -> bool:
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] in HOST_DEVICES

@@ -104,7 +104,7 @@ class EmulatedPlan:
         after = restored(self.parameters, own, found.arrays)
         for parameter, value, read, left in zip(self.parameters, args, own, after, strict=True):
             if not isinstance(parameter, ScalarParameter | ConstantParameter):
-                write_back(value, read, left)
+                write_back(value, read, left, parameter.name)
         if found.printed:
             sys.stdout.write(found.printed)
         if found.findings:

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tileas_xdsl.runtime.arguments.host_arrays import host_array
-from tileas_xdsl.runtime.arguments.strided_views import Array
+from tileas_xdsl.runtime.arguments.host_arrays import host_array, write_changes
 
 
 def on_host(value: Any) -> Any:
@@ -24,35 +23,17 @@ def on_host(value: Any) -> Any:
     return value
 
 
-def write_back(value: Any, own: Any, after: Any) -> None:
-    """Write what a launch left of `own`, the argument as it was read, to the argument.
-
-    Only changed elements are written: what one memory shows through two arguments is not undone.
-    """
+def write_back(value: Any, own: Any, after: Any, name: str) -> None:
+    """Write what a launch left of `own`, the argument as it was read, to the argument."""
     if isinstance(own, tuple | list):
-        for item in zip(value, cast("Any", own), after, strict=True):
-            write_back(*item)
+        items = zip(value, cast("Any", own), after, strict=True)
+        for index, (item, own_item, left) in enumerate(items):
+            write_back(item, own_item, left, f"{name}[{index}]")
         return
     if np.isscalar(own) or not hasattr(after, "dtype"):
         return
-    before = host_array(own, "an argument")
-    changed = _changed(before, after)
-    if not changed.any():
-        return
-    np.copyto(before, after.reshape(before.shape), where=changed)
-    if own is not value:
+    if write_changes(host_array(own, name), after, name) and own is not value:
         _to_device(value, own)
-
-
-def _changed(before: Array, after: Array) -> Array:
-    """Whether the bytes of each element differ; numbers need not, such as NaNs."""
-    pairs = _bytes_of(before) != _bytes_of(after)
-    return pairs.any(axis=-1).reshape(before.shape)
-
-
-def _bytes_of(array: Array) -> Array:
-    rows = np.ascontiguousarray(array)
-    return rows.reshape(-1).view(np.uint8).reshape(rows.size, rows.itemsize)
 
 
 def _to_device(value: Any, own: Any) -> None:
