@@ -18,10 +18,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+
+from tileas_xdsl.data_classes import dataclass
 
 FOLDER_VARIABLE = "TILEAS_CACHE_DIR"
 SIZE_VARIABLE = "TILEAS_CACHE_SIZE"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +15,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from tileas_xdsl.compilation.api_arguments import expect, expect_options
 from tileas_xdsl.compilation.levels import THREADS_KERNEL
 from tileas_xdsl.compilation.pass_execution import make_pass, run_pass
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.utils.arg_spec import ArgSpec
+
+from tileas_xdsl.data_classes import dataclass
 
 RUNS_BEHIND: Mapping[str, tuple[str, ...]] = {
     "cute-kernel-to-nvvm": ("tileas-materialize-convert-layout", "cute-to-llvm"),

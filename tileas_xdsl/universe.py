@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
+
+from tileas_xdsl.data_classes import dataclass
 
 if TYPE_CHECKING:
     from xdsl.context import Context

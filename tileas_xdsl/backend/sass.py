@@ -22,11 +22,11 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from tileas_xdsl.backend.nvidia_tools import need_tool
+from tileas_xdsl.data_classes import dataclass
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.([\w$.]+)\s*,")
 _LABEL = re.compile(r"(\.L_\w+):")

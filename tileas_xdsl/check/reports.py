@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression, split
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import PtxModule, Report, load, run
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding

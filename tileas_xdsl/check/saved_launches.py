@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.check.tensor_map_files import write_tensor_map
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx import LaunchError, TensorMapArg
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
 

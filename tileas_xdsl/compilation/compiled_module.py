@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from tileas_xdsl.compiled_kernel import CompiledKernel, KernelOp, kernels_in
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.printing import module_text
 
 if TYPE_CHECKING:

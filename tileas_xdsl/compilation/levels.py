@@ -11,7 +11,6 @@ tiles begin with the first pass on tiles, threads with the first one on threads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from itertools import pairwise
@@ -21,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.verification.snapshot import LAST_PASS
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.interned import text_attr

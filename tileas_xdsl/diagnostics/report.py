@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.colours import Paint, plain
 from tileas_xdsl.diagnostics.parsing.sources import source_line
 

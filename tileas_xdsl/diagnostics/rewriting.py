@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from types import UnionType
 from typing import Any, get_args
@@ -30,6 +30,7 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
 )
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import locate_arguments, location_of, name_of
 from tileas_xdsl.diagnostics.walking import operations_in

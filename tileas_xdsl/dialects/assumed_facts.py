@@ -9,13 +9,13 @@ Attributes are compared by the fields of dataclasses, so that these classes, whi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntAttr, NoneAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.interned import NONE, int_attr
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -20,6 +19,8 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, base
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.data_classes import dataclass
 
 AT_LEAST_0 = range(sys.maxsize)
 AT_LEAST_1 = range(1, sys.maxsize)

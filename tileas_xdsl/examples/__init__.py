@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from tileas_xdsl.data_classes import dataclass
 
 FOLDERS = ("kernels", "notebooks")
 

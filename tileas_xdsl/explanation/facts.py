@@ -16,9 +16,10 @@ known is None or empty, with the reason beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias, cast
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.report import Location
 
 Json: TypeAlias = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None

@@ -17,7 +17,7 @@ divide extents, strides and addresses too, and no extents of 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from importlib import import_module
 from itertools import pairwise
@@ -26,6 +26,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, ArrayReadError, array_facts

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.dlpack import packed, read_dlpack
 
 

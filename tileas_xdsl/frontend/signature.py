@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.memory.elements import element_hint
 
 ALIGNMENT = 16

@@ -24,9 +24,10 @@ Source: TileLang `src/layout/layout.cc` (`infer_fragment_index`) and `src/layout
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.expr.digits import Digit, Digits, digits_of, flattened, terms_of
 from tileas_xdsl.layout.expr.expression import (

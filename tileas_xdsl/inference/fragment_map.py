@@ -13,13 +13,13 @@ Where a map has digits, `closed_form.layout_of` derives the register layout, whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.expr.expression import Number, symbol
 from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.expr.tables import (

@@ -7,10 +7,10 @@ Warp partitions and orders of registers are those of TileLang 0.1.15 (`src/cuda/
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Gemm, Program, Scope, WarpPolicy

@@ -8,11 +8,12 @@ are values that all threads share (block numbers, variables of serial loops arou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from math import prod
 from typing import TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.expr.expression import Number
 

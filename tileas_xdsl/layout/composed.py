@@ -17,10 +17,10 @@ Source: CUTLASS include/cute/layout_composed.hpp, swizzle_layout.hpp.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, overload
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import ANONYMOUS, coefficient_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import Coord, IntTuple, has_none

@@ -8,11 +8,11 @@ Source: Triton include/triton/Tools/LinearLayout.h; the linear algebra is Gauss-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum, terms_of
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError

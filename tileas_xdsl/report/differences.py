@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from tileas_xdsl.data_classes import dataclass
 
 _VALUE = re.compile(r"%[\w$.-]+(?:[:#]\d+)?")
 _LAST_PASS = re.compile(r',? ?nv_tileas\.last_pass = "[^"]*"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
@@ -14,6 +14,7 @@ from tileas_xdsl.backend.ptx.line_locations import LineLocations
 from tileas_xdsl.backend.sass import listing, located_lines
 from tileas_xdsl.compilation.levels import level_of
 from tileas_xdsl.compiled_kernel import Stage
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import file_locations
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.printing import located_text

@@ -11,7 +11,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from html import escape
 from importlib.resources import files
@@ -19,6 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias, cast
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.report.building import Report
 from tileas_xdsl.report.source_locations import SourceFile

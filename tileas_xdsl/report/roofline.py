@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from math import log10
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Roofline
 from tileas_xdsl.explanation.text import place_text
 

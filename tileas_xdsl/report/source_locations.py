@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any, cast
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.report import Location
 
 MARGIN = 6

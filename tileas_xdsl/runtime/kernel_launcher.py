@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 from typing import Any, Protocol, cast
@@ -20,6 +20,7 @@ from xdsl.dialects import func
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
 from tileas_xdsl.backend.ptxas import Assembled
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.frontend.signature import Parameter

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up
 
 

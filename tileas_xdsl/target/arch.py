@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.errors import UnknownTargetError
 from tileas_xdsl.target.features import FEATURES, Feature, features_of
 from tileas_xdsl.target.mma.matrix_units import MMA_SYNC, TCGEN05, WGMMA, MatrixUnit

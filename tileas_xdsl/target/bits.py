@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from operator import index
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.errors import TargetError
 
 

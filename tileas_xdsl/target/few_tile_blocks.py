@@ -8,12 +8,12 @@ Bits stay the same: the CTAs divide a dimension that the program never looks acr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launch_numbers import values_of
 
 COUNTS = (8, 4, 2)

@@ -9,8 +9,9 @@ and special arguments.  Approximations are as in PTX ISA 9.7.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import copysign, isfinite, isnan
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from tileas_xdsl.data_classes import dataclass
 
 MAX_VALUES = 32
 """So many values `vprintf` takes beside the format; it leaves out what is more."""

@@ -8,11 +8,11 @@ cache for each row, so that it takes the path from there twice as long: on an H2
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launch_numbers import AXES, Numbers, values_of
 
 MIN_GAIN = 1.1

@@ -9,9 +9,9 @@ copy_traits_sm100.hpp.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E, coefficient_of
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.operations.simplify import coalesce

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import ceil_div
 
 MIN_GAIN = 1.2

@@ -1,11 +1,10 @@
 """The pass `tileas-canonicalize`: simplify slices, loops and branches to a fixpoint."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.transforms.canonicalization.nv_tileas import PATTERNS
 from tileas_xdsl.transforms.extension import with_added

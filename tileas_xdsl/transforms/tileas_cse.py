@@ -17,7 +17,7 @@ of 32,768 columns spilled 40 bytes.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from xdsl.context import Context
@@ -34,6 +34,7 @@ from xdsl.traits import (
 from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import next_of, operands_of
 from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
 

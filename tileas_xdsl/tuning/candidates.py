@@ -6,11 +6,11 @@ Both take Tile IR bytecode and give plain data, so that any executor can carry t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile_module, registered_context, tile_ir_module
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.tuning.prediction.launch_time import Predicted

@@ -11,9 +11,10 @@ axis: the compiler fills the shared memory of a block, so fewer stages are a lar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.tuning.space import Config, SpaceError
 

@@ -16,7 +16,9 @@ TABLES = {
     for name in ("expr.expression", "expr.tables", "integers", "tables")
 }
 ALLOWED = (
-    {f"tileas_xdsl.inference.{name}" for name in CONTRACT} | TABLES | {"tileas_xdsl.target.arch"}
+    {f"tileas_xdsl.inference.{name}" for name in CONTRACT}
+    | TABLES
+    | {"tileas_xdsl.data_classes", "tileas_xdsl.target.arch"}
 )
 FILES = sorted(Path(tileas_xdsl.inference.checking.__file__).parent.glob("*.py"))
 

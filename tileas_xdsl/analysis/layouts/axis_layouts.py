@@ -6,10 +6,10 @@ along the dimension are for lanes first, then for warps, and what is left for re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas

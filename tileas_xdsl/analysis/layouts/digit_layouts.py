@@ -7,9 +7,9 @@ as do threads that no digit names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes, with_replicas
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout

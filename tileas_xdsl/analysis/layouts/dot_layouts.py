@@ -8,10 +8,10 @@ laid over rows and columns too, and each multiplies a few rows by a few columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tileas_xdsl.analysis.layouts.digit_layouts import Part, layout_of_parts
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct

@@ -16,7 +16,7 @@ between them are determined here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import get_args
 
 from xdsl.dialects import func, scf, tensor
@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import placed_tile
 from tileas_xdsl.analysis.values.loop_carried_values import carried_in
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds

@@ -8,7 +8,6 @@ value: the buffer that it writes is its destination, which is followed like any 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith
@@ -20,6 +19,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
     by_head,
     carried_by,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase

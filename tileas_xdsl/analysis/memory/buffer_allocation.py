@@ -19,7 +19,7 @@ that assumption; merges only ever become moving or stay, so that this ends.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.arith import SelectOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -27,6 +27,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import is_rearranged
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp

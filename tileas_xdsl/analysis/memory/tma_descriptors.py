@@ -14,7 +14,7 @@ offsets that views add. One walk, in program order, so that all passes agree on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
     pointed_array,
     without_promises,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.kinds import has_instance, instances_in

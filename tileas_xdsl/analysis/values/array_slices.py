@@ -12,7 +12,6 @@ cuTile's `array.slice(0, start, stop)` of an array of `%m` x `%n`:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
@@ -25,6 +24,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
     is_parameter,
     without_promises,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, array_type, strides_of

@@ -7,7 +7,7 @@ in a loop over `%k` are `%i` and 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import is_parameter
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.target.launch_numbers import BLOCK, GRID, OPERATIONS, SCALAR, SELECT
 

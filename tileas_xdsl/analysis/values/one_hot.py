@@ -17,13 +17,13 @@ Further conditions may exclude the chosen element, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant, uniform_integer
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS, identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp

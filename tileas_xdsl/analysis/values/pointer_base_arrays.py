@@ -12,12 +12,12 @@ cuTile passes an array as a pointer and integers, and the kernel makes a memref 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import func
 from xdsl.ir import BlockArgument, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.base import Array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -18,6 +16,7 @@ from tileas_xdsl.backend.ptx.lowering.control.kernel import (
 )
 from tileas_xdsl.backend.ptx.lowering.index_width import set_index_width
 from tileas_xdsl.backend.ptx.lowering.memory.globals import lower_global
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import BrokenPassError, op_error
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp

@@ -7,11 +7,12 @@ written (even) or after that (odd).  Block arguments are written at `-2`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tileas_xdsl.backend.ptx.printer_views import readers
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ptx.base import PtxOp
 from tileas_xdsl.dialects.ptx.dot.wgmma import WgmmaOp, WgmmaWaitOp
 

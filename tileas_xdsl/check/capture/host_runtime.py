@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.check.capture.host_memory import POINTER, HostMemory
 from tileas_xdsl.check.capture.launch_capture import CaptureSettings
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx import LateArg, LaunchError, PtxModule, TensorMapArg, load
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Parameter
 from tileas_xdsl.target.costs.latencies import latencies

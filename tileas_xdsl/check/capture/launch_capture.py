@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.check.reports import INSTRUCTION_BUDGET, CheckReport, ptx
 from tileas_xdsl.check.saved_launches import SavedLaunch
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx import LateArg, PtxModule, TensorMapArg
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
 from tileas_xdsl.target.arch import Target, get_target

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import cached_property
+
+from tileas_xdsl.data_classes import dataclass
 
 _KEPT_TEXTS = 32
 

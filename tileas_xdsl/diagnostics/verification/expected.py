@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 
 _DESIGNATOR = re.compile(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint
 from xdsl.irdl.constraints import VerificationContext
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cuda_tile.types.scalars import (
     ARITHMETIC_FLOATS,
     ELEMENTS,

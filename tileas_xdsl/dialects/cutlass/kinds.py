@@ -8,8 +8,9 @@ sm100_pipeline.hpp (PipelineTmaUmmaAsync, PipelineUmmaAsync, PipelineUmmaConsume
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from tileas_xdsl.data_classes import dataclass
 
 Agent = Literal["tma", "umma", "cp_async", "threads"]
 """TMA completes bytes, `tcgen05.commit` arrives for products, threads arrive themselves.

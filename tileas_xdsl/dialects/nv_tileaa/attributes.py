@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -11,6 +11,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.kernel_abi import Grid, persistent_ctas
 
 KERNEL_SPEC = "nv_tileaa.kernel_spec"

@@ -16,9 +16,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.element_names import canonical_name
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
 from tileas_xdsl.layout.memory.elements import ELEMENT_TYPES

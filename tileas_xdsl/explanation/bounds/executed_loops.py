@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.explanation.bounds.loops import LATENCY
 from tileas_xdsl.explanation.bounds.work_counts import WorkCount

@@ -7,7 +7,6 @@ loop is a piece of code of its own, which its parent's count leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import scf
@@ -15,6 +14,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from io import StringIO
 from itertools import pairwise
 
@@ -21,6 +20,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import location_of
 
 _VALUE = re.compile(r"%[\w$.-]+(?:[:#]\d+)?")

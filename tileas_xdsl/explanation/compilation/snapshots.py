@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
+
+from tileas_xdsl.data_classes import dataclass
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiled_kernel import CompiledKernel, Stage

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 
 SPECIAL_FUNCTIONS, SYNCHRONISATION, BRANCHES = "special functions", "synchronisation", "branches"

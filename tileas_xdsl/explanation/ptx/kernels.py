@@ -7,8 +7,8 @@ of a launch a block runs on the emulator, and its accesses are counted.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.explanation.facts import AccessFacts, Json, LoopFacts, as_json
 from tileas_xdsl.explanation.ptx.assembly import PtxAssembly
 from tileas_xdsl.explanation.ptx.instructions import by_unit, loops_of

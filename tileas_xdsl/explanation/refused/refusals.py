@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from xdsl.dialects import func
@@ -17,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.analysis.memory.shared_memory import allocated_tiles, tile_bytes
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import location_of

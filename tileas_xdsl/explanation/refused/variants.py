@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter
 
 SMALLEST = 16

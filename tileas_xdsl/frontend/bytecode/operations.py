@@ -8,10 +8,10 @@ definition; the operands as numbers of values; the regions.  Facts from `Bytecod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.bytecode.layout import READABLE, V13_1, V13_2, V13_3, V13_4, Version
 
 SEGMENT_SIZES = "operandSegmentSizes"

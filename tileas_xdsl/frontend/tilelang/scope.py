@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Block, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.tilelang.emitter import INDEX, Emitter
 from tileas_xdsl.frontend.tilelang.memory.views import view_of
 from tileas_xdsl.frontend.tilelang.scalars.conversions import resized

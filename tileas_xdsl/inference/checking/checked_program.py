@@ -15,7 +15,6 @@ Shares no code with inference but the data structures of its answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import TypeAlias
@@ -23,6 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import Decisions, LoopDecision
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Buffer, Loop, Program, Scope

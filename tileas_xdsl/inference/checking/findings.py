@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
 import numpy as np
+
+from tileas_xdsl.data_classes import dataclass
 
 
 class Rule(StrEnum):

@@ -7,10 +7,10 @@ where accesses disagree a fragment is converted, at the cost that `layout.conver
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import (
     Conversion,
     Decisions,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.parity.copy_dimensions import without_unit_extents
 from tileas_xdsl.inference.program import (
     Access,

@@ -16,9 +16,10 @@ memoised by these: the trials of free mode visit the same operations again and a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity import gemms, reductions

@@ -14,8 +14,7 @@ Source: TileLang 0.1.15, `src/transform/layout_inference.cc`, `InferInFreeMode`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import Considered, InferenceError
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict
 from tileas_xdsl.inference.parity.costs import Cost, CostModel

@@ -7,12 +7,12 @@ threads could have fetched in as many steps.  What has no closed form costs a se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.default_slots import with_replica_last
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Loop, Program, Scope

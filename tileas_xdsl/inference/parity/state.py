@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from functools import cached_property
 from typing import TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import Considered, LoopDecision
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Program, Scope, touched

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.cuda_tile.memory import Memory
 
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.cuda_tile.structure.module import ModuleOp as TileModuleOp
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import Dense

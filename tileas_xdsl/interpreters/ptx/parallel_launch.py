@@ -7,12 +7,12 @@ run in one process.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.ptx.checking.global_memory.conflicts import LaunchShadow
 from tileas_xdsl.interpreters.ptx.checking.global_memory.part_races import Footprint, PartRaces

@@ -17,7 +17,6 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from io import StringIO
 from math import prod
@@ -27,6 +26,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.block_exchange import exchanges_data

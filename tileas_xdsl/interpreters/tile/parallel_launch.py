@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
@@ -16,6 +15,7 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.executors import Workers, opened, parts_for
 from tileas_xdsl.interpreters.tile.arguments import Arguments

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 
 Grid = tuple[int, int, int]

@@ -21,11 +21,11 @@ row-major with the 128B swizzle 4096
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.synthesis import xor_orders
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout

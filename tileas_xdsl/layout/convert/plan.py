@@ -13,12 +13,13 @@ A plan can be evaluated on a register file, as numpy: so each is checked against
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.access import WARP

@@ -20,10 +20,10 @@ From one row to one column per thread, 64x64 elements of 32 bits:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of

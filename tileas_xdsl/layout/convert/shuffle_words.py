@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.convert.shuffle_rounds import Delivery
 from tileas_xdsl.layout.convert.source_map import SourceMap

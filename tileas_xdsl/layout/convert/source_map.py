@@ -6,10 +6,9 @@ source, then the map has thread 1, register 1 there: the thread itself is nearer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import show

@@ -12,9 +12,10 @@ AffineForm(constant=1, terms={'y': 2})
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.expr.ranges import Interval
 from tileas_xdsl.layout.expr.tables import Table
 

@@ -25,11 +25,11 @@ d0 // 2
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.expr.expression import (
     BinaryExpression,

@@ -7,9 +7,9 @@ Sources: PTX ISA (fundamental and alternate types), OCP Microscaling Formats 1.0
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 
 

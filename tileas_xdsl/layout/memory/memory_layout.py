@@ -6,8 +6,7 @@ on byte addresses, so the same swizzle fits every element width.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.composed import ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError

@@ -10,9 +10,10 @@ Source: CUTLASS include/cute/layout.hpp (composition), media/docs/cpp/cute/02_la
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import AxisSum, Offset, mode_path
 from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout

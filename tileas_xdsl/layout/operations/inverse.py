@@ -14,11 +14,11 @@ form both are free: digit k is `axis // step % extent`, and the gaps between dig
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout import int_tuple
 from tileas_xdsl.layout.axes import ANONYMOUS, terms_of
 from tileas_xdsl.layout.errors import LayoutError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from math import ceil
@@ -11,6 +10,7 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout

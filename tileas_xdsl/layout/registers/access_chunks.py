@@ -6,12 +6,12 @@ two elements are the widest that all threads can access at once: columns c and c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.registers.register_layout import Flags, RegisterLayout
 from tileas_xdsl.layout.tables import Table
 

@@ -16,10 +16,10 @@ and thread `t` holds row `t // 64`, columns `4 * (t % 64)` to `4 * (t % 64) + 3`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E, terms_of
 from tileas_xdsl.layout.integers import is_power_of_two, power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas

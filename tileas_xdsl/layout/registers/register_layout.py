@@ -17,13 +17,13 @@ widest vectorised accesses, in `layout.blocked` the closed form of blocked layou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E, Offset, terms_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import escan, product, product_each, show

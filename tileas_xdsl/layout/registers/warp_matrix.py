@@ -12,10 +12,9 @@ C++ traits and CuTe DSL disagree about which byte of which register holds which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.memory.banks import wavefronts
 from tileas_xdsl.layout.registers.access import WARP, Ints, bit_addresses

@@ -7,9 +7,9 @@ kernel(pair, arrays, n)   with ((a, b), [c, d], 7)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.leaf_values import leaf_values
 from tileas_xdsl.frontend.signature import ArrayParameter, Leaf, ListParameter, Parameter
 from tileas_xdsl.runtime.arguments.cutile_arguments import flattened

@@ -9,9 +9,10 @@ import json
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias, cast
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile.argument_keys import (

@@ -7,13 +7,13 @@ An array is read by the interface it has: `data_ptr` (torch, whose bf16 no proto
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.frontend.dlpack import CPU, read_dlpack
 from tileas_xdsl.runtime.arguments.strided_views import Array, strided_view

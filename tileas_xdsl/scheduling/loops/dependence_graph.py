@@ -12,13 +12,13 @@ Loads by TMA are ordered by tokens alone, as those of a producer that runs ahead
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered

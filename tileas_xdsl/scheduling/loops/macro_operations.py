@@ -17,7 +17,6 @@ needs them has them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from xdsl.dialects import scf
@@ -27,6 +26,7 @@ from xdsl.traits import IsTerminator, MemoryWriteEffect
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom

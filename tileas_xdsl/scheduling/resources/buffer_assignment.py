@@ -13,12 +13,13 @@ of one stage share.  Lifetimes are circular: cycles [begin, end) modulo the inte
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, emit_remark, note, op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.target.arch import Target
 

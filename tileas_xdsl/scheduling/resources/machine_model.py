@@ -7,9 +7,9 @@ for running use `MEASURED`; `SLOTS` is there to follow the published examples.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation

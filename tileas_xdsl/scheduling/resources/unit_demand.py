@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import tensor
@@ -21,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blocks
 from tileas_xdsl.analysis.memory.load_traffic import path_bytes
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True)

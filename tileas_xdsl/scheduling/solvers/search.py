@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.scheduling.problem import (
     Problem,
     Solution,

@@ -14,8 +14,9 @@ operation that is missing here counts as `OTHER`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ so that its worked examples come out as described.  `reservations.py` has the ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from tileas_xdsl.data_classes import dataclass
 
 
 class SlotKind(StrEnum):

@@ -32,9 +32,10 @@ multiprocessor; its latencies are Hopper's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.memory.elements import ALIASES, ELEMENT_TYPES, unknown_element
 from tileas_xdsl.target.arch import get_target

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product, takewhile
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.isa.requirements import ANYWHERE, Requirement
 
 Words = Mapping[str, str]

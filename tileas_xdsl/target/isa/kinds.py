@@ -7,8 +7,9 @@ every type of their width, registers of floats take floats and bits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ by the architecture-specific features (those of the suffix `a`) that it lists.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.features import Feature
 
 

@@ -8,9 +8,9 @@ keywords is legal is up to the table itself (`Table.find`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.isa.forms import InstructionForm, Table
 from tileas_xdsl.target.isa.kinds import MEMORY_KINDS
 from tileas_xdsl.target.isa.requirements import Requirement

@@ -10,8 +10,8 @@ Sources: PTX ISA 9.7.16.10.7; CUTLASS include/cutlass/detail/sm100_blockscaled_l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout, make_layout

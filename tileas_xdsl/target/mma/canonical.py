@@ -18,9 +18,9 @@ Sources: CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle

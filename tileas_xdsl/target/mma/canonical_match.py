@@ -7,9 +7,9 @@ make_umma_desc).  From one instruction to the next along K the start address may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import flat, product_each

@@ -7,9 +7,9 @@ differ in one place: PTX gives M of the block-scaled forms as bits 27-28 (M >> 7
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.canonical import MAJORS, Major

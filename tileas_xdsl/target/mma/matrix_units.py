@@ -13,9 +13,10 @@ and mma_sm100_desc.hpp (layout types).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 
 MAX_COLUMNS = 256

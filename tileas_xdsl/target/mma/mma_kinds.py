@@ -8,9 +8,10 @@ CTAs); the PTX table has 8 and 16, and later releases of CUTLASS follow it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.bits import whole
 from tileas_xdsl.target.errors import TargetError
 

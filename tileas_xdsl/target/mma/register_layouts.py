@@ -8,9 +8,9 @@ operands of ldmatrix and stmatrix are (column, row, matrix) tiles: indices follo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.output.text import parse_cute_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout, register_layout_from_tv

@@ -7,8 +7,9 @@ descriptor of wgmma and shared memory descriptor of tcgen05.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.bits import BitField, code_of, named, pack, unpack
 from tileas_xdsl.target.errors import TargetError

@@ -20,12 +20,13 @@ atom/mma_traits_sm120_sparse.hpp (registers of 4 bits).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tileas_xdsl.data_classes import dataclass
 
 Array = NDArray[Any]
 

@@ -12,12 +12,12 @@ examples 2 to 4, which are tests here, agree with the names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.bits import BitField, pack, unpack
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import WEIGHT_STATIONARY

@@ -7,8 +7,8 @@ Sources: CUDA driver API, cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col and th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import ceil_div
 
 MAX_RANK = 5

@@ -7,9 +7,9 @@ include/cute/atom/copy_traits_sm90_tma.hpp (construct_tma_gbasis, coalesce_256).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import AxisSum
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout, make_identity_layout

@@ -8,7 +8,7 @@ does not come in between; a longer tile takes a loop along each dimension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd, prod
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import Float64Type, IndexType, IntegerType
 from xdsl.ir import Block, Region, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, PrintTextOp
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.target.printf import MAX_VALUES, Conversion, Part, format_text

@@ -11,12 +11,12 @@ Both take accumulators in registers, one vector for each instruction tile of C, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import UndefFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     MmaSm80Op,

@@ -14,7 +14,6 @@ A thread tests the pointers of all of its chunks and takes one branch for all of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects import arith, scf
@@ -23,6 +22,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
 from tileas_xdsl.analysis.values.rows.strides import row_step
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp

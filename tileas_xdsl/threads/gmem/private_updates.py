@@ -23,13 +23,13 @@ is one of the orders that relaxed updates may have: those of a block come one af
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp as UpdateOp

@@ -16,12 +16,11 @@ running.  Source: PTX ISA 8, memory consistency model (release and acquire patte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i8, i32
 from xdsl.ir import Block, Region, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import AddressOfOp, LoadOp, PtrType, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     AtomicCasOp,

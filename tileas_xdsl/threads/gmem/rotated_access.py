@@ -19,7 +19,6 @@ is not; all threads shift them by the same number of elements:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import gcd
@@ -28,6 +27,7 @@ from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32, i64
 from xdsl.ir import Block, Region, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, PtrToIntOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp

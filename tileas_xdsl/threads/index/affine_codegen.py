@@ -14,12 +14,13 @@ and remainders of one linear index: padded or transposed accesses of a loop shar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import numpy as np
 from xdsl.ir import Attribute, Block, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,

@@ -13,13 +13,14 @@ truncation and a correction; equal subexpressions are emitted once:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.layout.expr.expression import (
     COMPARISONS,

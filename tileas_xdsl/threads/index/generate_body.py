@@ -8,13 +8,13 @@ they index a tile or decide a select, the choice is made at compile time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, scf, tensor
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.threads.index.constant_tables import constant_table, folded
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
 
 from tileas_xdsl.analysis.layouts.dot_layouts import is_by_threads
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp

@@ -8,13 +8,13 @@ i32, since a shuffle moves 32 bits.  Operands may be reordered here; where that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, VectorType, f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp

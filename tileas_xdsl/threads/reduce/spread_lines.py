@@ -11,7 +11,6 @@ lanes exchange partial results by shuffles, warps through one value each in shar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -20,6 +19,7 @@ import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout

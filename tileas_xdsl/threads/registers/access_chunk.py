@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import SSAValue
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True)

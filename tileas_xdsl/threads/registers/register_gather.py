@@ -7,12 +7,12 @@ one trip through shared memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.plan import Plan
 from tileas_xdsl.layout.convert.planner import plan_conversion

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.integers import align_up

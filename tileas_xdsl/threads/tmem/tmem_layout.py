@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import TmemAccumulator
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(eq=False)

@@ -8,10 +8,10 @@ each, first those of A, then those of B.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue, Use
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import CopyToTmemOp, MakeUmmaSmemDescOp, SmemDescAddOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp

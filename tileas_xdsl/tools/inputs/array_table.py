@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import typer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.array_comparison import differing
 from tileas_xdsl.tools.console import fail, print_table

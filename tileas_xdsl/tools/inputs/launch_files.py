@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from tileas_xdsl.data_classes import dataclass
 
 KEYS = ("kernel", "grid", "block", "cluster", "shared", "args")
 

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Lock
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.report.page import data_of, failure_page, reloading
 
 POLLED_EVERY = 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from tileas_xdsl.check.formats import to_github, to_json, to_sarif
 from tileas_xdsl.check.reports import distinct
 from tileas_xdsl.check.suppressions import Suppression, split, unused
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.executors import Workers

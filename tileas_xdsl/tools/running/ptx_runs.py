@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from tileas_xdsl.check.tensor_map_files import TensorMapFileError, read_tensor_map
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input

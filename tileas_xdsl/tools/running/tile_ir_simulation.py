@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import typer
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of

@@ -8,12 +8,13 @@ are applied and their IR is verified, but there is nothing left to run.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.compilation.pass_execution import run_pass
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.diagnostics.errors import ArgumentError, DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic

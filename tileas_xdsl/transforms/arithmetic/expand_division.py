@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
@@ -40,6 +40,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp

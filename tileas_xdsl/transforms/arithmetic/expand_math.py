@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -15,6 +14,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from tileas_xdsl.analysis.values.float_ranges import SMALLEST_NORMAL, FloatRanges
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import MmaSm90Op

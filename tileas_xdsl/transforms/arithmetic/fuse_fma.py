@@ -12,14 +12,13 @@ flush alike, whose product nothing else reads, and it runs only where somebody a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.cuda_tile.tiles.floats import AddFOp, FmaOp, MulFOp, SubFOp
 from tileas_xdsl.dialects.cuda_tile.tiles.functions import NegFOp

@@ -21,7 +21,7 @@ Source: the scalarizer of LLVM, which begins at what is stored instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.context import Context
@@ -38,6 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.dense_elements import is_splat

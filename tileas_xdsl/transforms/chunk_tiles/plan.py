@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, func, scf, tensor
@@ -33,6 +32,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in

@@ -1,6 +1,5 @@
 """The pass `convert-cudatile-to-tileaa`: Tile IR becomes tensors, scalars and `nv_tileaa`."""
 
-from dataclasses import dataclass
 from typing import NoReturn
 
 from xdsl.context import Context
@@ -8,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile.structure import module as cuda_tile

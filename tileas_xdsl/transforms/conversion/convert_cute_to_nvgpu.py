@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import dce
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.transforms.cute_to_nvgpu.functions import convert_function

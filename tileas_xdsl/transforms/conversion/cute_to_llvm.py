@@ -6,8 +6,6 @@ becomes one of LLVM, and a value of `cute` a struct of what only run time knows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -15,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.transforms.cute_lowering.llvm_types import Memory
 from tileas_xdsl.transforms.cute_lowering.standard_dialects import lowered_function

@@ -7,14 +7,13 @@ is an error at the operation, and the module stays as it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.dialects.tl.checks import kernel_of
 from tileas_xdsl.dialects.tl.kernel import KernelOp

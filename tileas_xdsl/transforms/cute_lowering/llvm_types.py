@@ -13,13 +13,13 @@ Leaves that the type knows are left out, but for descriptors, which are read by 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntAttr, IntegerType, i8, i32
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Descriptor,
     Number,

@@ -10,7 +10,6 @@ have the offsets 0, 1, 2, 3, and are one load of `vector<4>`. A swizzle keeps al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from math import gcd
@@ -19,6 +18,7 @@ from typing import Any
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, View, symbol

@@ -13,7 +13,7 @@ more than two CTAs compute one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import reduce
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
 
 _Unsigned: TypeAlias = type[arith.AndIOp | arith.DivUIOp | arith.MinUIOp]

@@ -7,13 +7,13 @@ kernel's table, of its description and of the slot of hooks are is ours, below.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.backend.host import CALLS_FIRST_ARGUMENT
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.transforms.host_tma.encoder import ENCODER, SIGNATURE

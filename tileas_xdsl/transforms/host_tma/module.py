@@ -10,7 +10,7 @@ device's table describe whole arrays; the device puts in address, extents and st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32, i64
@@ -18,6 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
 from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.target.tma.array_slices import (
     EXTRA_DIMENSIONS,

@@ -18,13 +18,13 @@ so that a box or swizzle that the driver would refuse is an error of the compile
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView, constant_box, window_of
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name

@@ -11,7 +11,6 @@ ends that write plain locations.  A function that has a scope stays as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from xdsl.context import Context
@@ -26,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.dialects.cuda_tile.structure.debug_checks import scope_of

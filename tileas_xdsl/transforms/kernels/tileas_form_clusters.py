@@ -12,7 +12,7 @@ scf.for %k {                                       scf.for %k {
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, scf
@@ -38,6 +38,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
     pointed_array,
     promised_divisor,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -17,6 +17,7 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
     by_head,
     carried_in,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.ir_queries import has_trait, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import stage_types

@@ -1,11 +1,10 @@
 """The pass `verify-dominance`: check that definitions dominate uses."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 

@@ -13,7 +13,6 @@ is overwritten before the use (`is_pinned_between`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -24,6 +23,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
     may_be_storage,
     unpinned_before,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError
 from tileas_xdsl.diagnostics.rewriting import apply_patterns

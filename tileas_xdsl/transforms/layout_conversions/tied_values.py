@@ -15,13 +15,13 @@ has two sets: `arith.addf` ties %x and %b (slots) to %y (output); the loop ties 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.analysis.layouts.dimensions import with_dimension, without_dimension
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, encoding_of, layout_role
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import OpError, emit_warning, note, op_error
 from tileas_xdsl.diagnostics.report import Location
 from tileas_xdsl.diagnostics.walking import operations_in

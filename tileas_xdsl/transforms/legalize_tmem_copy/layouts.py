@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute
@@ -14,6 +13,7 @@ from tileas_xdsl.analysis.memory.tensor_registers import (
     halves_of_layout,
     moves_of,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
     RegisterEncoding,

@@ -26,7 +26,6 @@ instructions as the elements that it is for, in front of which products wait.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -36,6 +35,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import location_of
 from tileas_xdsl.diagnostics.walking import operations_in, operations_inside_out
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

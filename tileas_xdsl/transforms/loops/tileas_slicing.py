@@ -1,11 +1,10 @@
 """The pass `tileas-slicing`: split loops into slices of their range."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.transforms.slicing.plan import plan_slices
 from tileas_xdsl.transforms.slicing.rewrite import cut
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.composed import AnyLayout

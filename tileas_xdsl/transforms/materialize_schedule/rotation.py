@@ -17,13 +17,14 @@ Source: modulo scheduling (Rau), where early and late are the stages of the soft
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_pin
 

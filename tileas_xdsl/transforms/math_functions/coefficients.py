@@ -6,7 +6,7 @@ lowest on.  Errors are relative to the function that they are part of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

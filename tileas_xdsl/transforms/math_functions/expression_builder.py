@@ -17,7 +17,6 @@ product and a sum by ptxas would void Fast2Sum and the Cody-Waite reductions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, math
@@ -37,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING, SATURATE

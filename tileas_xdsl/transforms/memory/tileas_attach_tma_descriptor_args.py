@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -27,6 +26,7 @@ from tileas_xdsl.analysis.memory.tma_descriptors import (
     descriptor_tables,
     functions_with_descriptors,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.tma.capture import origins

@@ -12,7 +12,7 @@ keeps the half that it loads, from which the tensor core reads it for both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.context import Context
@@ -37,6 +37,7 @@ from tileas_xdsl.analysis.values.cluster_values import (
     is_same_in_cluster,
     runs_uniformly,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.kinds import has_instance

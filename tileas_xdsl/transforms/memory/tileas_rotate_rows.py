@@ -23,7 +23,7 @@ aligned by that, and are put together of two, or kept by a loop (`rotate_rows/ke
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 from xdsl.context import Context
@@ -46,6 +46,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.values.float_ranges import combiner_of
 from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import enclosing

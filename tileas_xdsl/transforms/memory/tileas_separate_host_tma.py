@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import BoolAttr, BytesAttr, ModuleOp
@@ -16,6 +14,7 @@ from tileas_xdsl.analysis.memory.tma_descriptors import (
     functions_with_descriptors,
 )
 from tileas_xdsl.backend.host import NATIVE, HostCodeError, compile_object
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp

@@ -13,7 +13,7 @@ than the divisor of the other operand.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
 from xdsl.dialects import arith, scf
@@ -22,6 +22,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR, row_divisor
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.transforms.peel_masks.always_true import Inequality
 

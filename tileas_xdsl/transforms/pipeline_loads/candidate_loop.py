@@ -20,7 +20,6 @@ of a kernel that is divided, and those behind it whose loads have its shapes, el
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from typing_extensions import TypeIs
@@ -29,6 +28,7 @@ from xdsl.dialects.builtin import NoneAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom

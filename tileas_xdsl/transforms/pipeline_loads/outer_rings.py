@@ -6,11 +6,11 @@ Loops around the divided ones carry their tokens and iterators behind those of t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.transforms.pipeline_loads.agent_control import Hand, Take
 from tileas_xdsl.transforms.pipeline_loads.handed_values import HandedValues
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice

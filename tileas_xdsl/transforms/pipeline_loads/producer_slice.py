@@ -23,7 +23,7 @@ conditions of the control flow around them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from math import prod
 from typing import TypeAlias
@@ -36,6 +36,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

@@ -7,7 +7,6 @@ determined by an offset.  `offset_rewriting` has the example.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects import arith
@@ -18,6 +17,7 @@ from tileas_xdsl.analysis.memory.buffer_aliases import BufferAliases
 from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, BufferOffsets, Offset
 from tileas_xdsl.analysis.memory.buffer_layouts import shows_in_place
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, ForwardedOperand
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp

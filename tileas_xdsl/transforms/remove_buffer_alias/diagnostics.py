@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
 from xdsl.ir import OpResult, SSAValue
 
 from tileas_xdsl.analysis.memory.buffer_aliases import Roots
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, is_inside
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_error
 from tileas_xdsl.diagnostics.locations import name_of

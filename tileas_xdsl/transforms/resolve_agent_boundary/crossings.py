@@ -12,7 +12,6 @@ transferred through shared memory (tiles in registers); `transfer_code` shows wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import gpu
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, IndexType, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import ConstantLike
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     BlockedEncoding,

@@ -7,11 +7,11 @@ stages before are read: it leaves the loop only when the other agent has come to
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from xdsl.ir import BlockArgument, Operation, OpResult
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import block_of
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Transfer

@@ -19,7 +19,6 @@ floats are rounded otherwise than by the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from xdsl.builder import Builder
@@ -29,6 +28,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant

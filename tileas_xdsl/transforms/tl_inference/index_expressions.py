@@ -8,11 +8,12 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import affine, arith
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.tl.loops import PipelinedOp, SerialOp

@@ -9,8 +9,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass(frozen=True)

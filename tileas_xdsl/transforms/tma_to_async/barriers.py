@@ -7,7 +7,6 @@ tile of a stage has that of the stage.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Operation
@@ -17,6 +16,7 @@ from tileas_xdsl.analysis.memory.shared_memory import (
     reuses_stage_memory,
     tile_bytes,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
 from tileas_xdsl.dialects.ir_queries import enclosing_ops

@@ -22,7 +22,6 @@ pipeline's full barrier counts its bytes (`tx_count`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects import arith
@@ -31,6 +30,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct

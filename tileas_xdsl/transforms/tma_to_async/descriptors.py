@@ -16,7 +16,7 @@ use, as far out as the array is defined.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
@@ -28,6 +28,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
 from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
 from statistics import fmean
@@ -22,6 +21,7 @@ from xdsl.dialects import func, scf, tensor
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp

@@ -15,7 +15,7 @@ those of the mean of some blocks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf, prod
 from statistics import fmean
 
@@ -25,6 +25,7 @@ from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp

@@ -10,11 +10,12 @@ waits, for what it loads, and for its other warps in each reduction:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from xdsl.ir import Block
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of

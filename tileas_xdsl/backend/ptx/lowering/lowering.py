@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from math import inf
 from typing import Any
@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
 
 from tileas_xdsl.backend.ptx.lowering.forms import Form, form_of
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (

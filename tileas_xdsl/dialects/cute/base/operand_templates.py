@@ -6,7 +6,6 @@ The integers become an attribute with a `?` for each value, and the values becom
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -14,6 +13,7 @@ from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute.types.integers import width_and_divisor
 from tileas_xdsl.layout.expr.expression import Variable
 from tileas_xdsl.layout.int_tuple import is_tuple

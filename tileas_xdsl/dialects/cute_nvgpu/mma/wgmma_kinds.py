@@ -6,7 +6,6 @@ K is always 32 bytes of an operand.  Only 16-bit elements may be MN-major in sha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -22,6 +21,8 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.ir import Attribute
+
+from tileas_xdsl.data_classes import dataclass
 
 M = 64
 """Rows that a warpgroup multiplies."""

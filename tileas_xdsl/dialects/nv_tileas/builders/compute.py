@@ -6,7 +6,7 @@ All of them keep atom and signedness of the product.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf, tensor
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IndexType, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant, select
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp

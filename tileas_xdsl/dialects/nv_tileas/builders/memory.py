@@ -7,7 +7,6 @@ Coordinates, offsets and indices are values of any integer type or Python intege
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -15,6 +14,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import Padding, Value, atom_attribute

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -11,6 +10,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.pipelines import agents
 from tileas_xdsl.dialects.nv_tileas.pipelines import ops as pipeline
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp

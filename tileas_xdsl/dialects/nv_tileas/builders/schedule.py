@@ -7,13 +7,14 @@ The three helpers take and return plain data, so that any scheduler can use them
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Protocol
 
 from xdsl.builder import Builder
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import owning_op
 
 

@@ -7,8 +7,8 @@ Source of kinds and scale formats: PTX ISA 9.7.16, tcgen05.mma, block scaling.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.nv_tileas.element_names import FP4, NARROW_FLOATS, element_name
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile

@@ -7,12 +7,12 @@ and attributes.  Operation classes, verifiers and builders read it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.types import (
     AsyncTokenType,

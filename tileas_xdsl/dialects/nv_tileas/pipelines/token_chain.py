@@ -8,11 +8,11 @@ chain.  The chain runs through operations of the pipeline family, through what `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue, Use
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp

@@ -8,13 +8,13 @@ is added to each pixel; the next ones select the pixel, and the last one the til
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.target.tma.tensor_map_rules import CORNER_BITS, MIN_PIXEL_RANK, PIXEL_LIMIT
 

@@ -11,12 +11,12 @@ Threads combine what they have in each loop, so that nothing is left to finalise
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.tl.base import shape_of
 from tileas_xdsl.dialects.tl.buffers import AllocFragmentOp
 from tileas_xdsl.dialects.tl.compute import ReduceOp

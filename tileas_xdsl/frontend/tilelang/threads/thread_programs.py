@@ -16,10 +16,11 @@ A buffer private to a thread whose elements differ from thread to thread is a ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.tilelang.traced.graph import Node
 from tileas_xdsl.frontend.tilelang.traced.names import names_of, operands
 

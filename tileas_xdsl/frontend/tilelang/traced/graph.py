@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from tileas_xdsl.data_classes import dataclass
 
 
 class SourceLine(NamedTuple):

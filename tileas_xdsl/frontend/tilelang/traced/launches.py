@@ -12,8 +12,8 @@ and become two functions, each with the arguments of the PrimFunc and then `part
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.tilelang.traced.graph import Node
 
 

@@ -8,13 +8,13 @@ iteration touches one element for each column, and its thread must hold all of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.program import Access, Buffer
 from tileas_xdsl.layout.expr.expression import (
     BinaryExpression,

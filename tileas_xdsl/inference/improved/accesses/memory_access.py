@@ -16,12 +16,12 @@ stride. Source of the counts: 32-byte sectors of global memory, wavefronts of 32
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, prod
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import access_symbols
 from tileas_xdsl.inference.program import Access, Buffer, Scope

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import InferenceError
 from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_from

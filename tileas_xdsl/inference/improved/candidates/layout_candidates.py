@@ -17,9 +17,9 @@ The search costs all candidates (`search/work_item_search.py`); nothing is decid
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse
 from tileas_xdsl.inference.improved.accesses.memory_access import MemoryUse

@@ -15,12 +15,13 @@ decides whether it is right: `is_injective`, threads in the block, slots not neg
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import REPLICA, FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import MAX_POINTS, FragmentUse
 from tileas_xdsl.inference.improved.candidates.expression_recovery import map_from

@@ -10,9 +10,9 @@ best one so far (branch and bound).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem

@@ -9,8 +9,9 @@ The first candidate that needs no conversion ends the search; else conversions c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse

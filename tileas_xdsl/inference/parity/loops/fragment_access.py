@@ -7,9 +7,10 @@ depends on data; behind them stands the replica.  Symbols are those of the progr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import InferenceError, Note
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.parity.conflicts import LayoutConflict

@@ -14,11 +14,12 @@ Fragments without a layout then follow from the loop's (`fragment_completion.py`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.decisions import InferenceError, LoopDecision, Note
 from tileas_xdsl.inference.default_slots import has_plain_digits
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated

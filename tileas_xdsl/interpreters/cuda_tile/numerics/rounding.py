@@ -9,13 +9,14 @@ sums: proved algorithms using rounding to odd", 2008).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
 from tileas_xdsl.dialects.cuda_tile.types.scalars import name_of_scalar
 from tileas_xdsl.interpreters.cuda_tile.faults import Undefined

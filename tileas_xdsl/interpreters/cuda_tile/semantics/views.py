@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr, Signedness
 from tileas_xdsl.dialects.cuda_tile.memory import atomics, tensor_views, views
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import element_of

@@ -19,10 +19,11 @@ unless `bar.warp.sync`, or a barrier that the warp took part in, is between them
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import (
     Locations,
     TileOverlaps,

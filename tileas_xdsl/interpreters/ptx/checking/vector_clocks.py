@@ -18,10 +18,9 @@ asynchronous proxy comes behind: only `fence.proxy.async` raises it, PTX ISA 9.7
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks
 from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import join as join_foreign
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array

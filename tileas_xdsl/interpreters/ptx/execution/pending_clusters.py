@@ -7,8 +7,9 @@ A running block may take over the work of a cluster that has not started
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import prod
+
+from tileas_xdsl.data_classes import dataclass
 
 Three = tuple[int, int, int]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS

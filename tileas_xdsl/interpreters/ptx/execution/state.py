@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.global_memory.races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedProgram

@@ -9,9 +9,9 @@ warps become a convergence group that waits for the missing lanes:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP, warps_of

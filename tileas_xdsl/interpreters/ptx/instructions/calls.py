@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import Fault, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import first_lane, indices
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Frame

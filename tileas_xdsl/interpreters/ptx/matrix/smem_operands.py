@@ -7,11 +7,11 @@ include/cute/atom/mma_traits_sm90_gmma.hpp and mma_traits_sm100.hpp.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array

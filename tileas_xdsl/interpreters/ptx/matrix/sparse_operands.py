@@ -6,11 +6,11 @@ Sources: PTX ISA 9.7.14.6 (`mma.sp`), 9.7.15.6 (`wgmma.mma_async.sp`), 9.7.16.10
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import Cta

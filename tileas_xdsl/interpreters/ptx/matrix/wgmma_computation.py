@@ -6,10 +6,10 @@ Source: PTX ISA 9.7.15.5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.matmul import matmul
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
 from tileas_xdsl.interpreters.ptx.execution.state import Cta

@@ -9,11 +9,11 @@ issue tell how often loops ran.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
+
+from tileas_xdsl.data_classes import dataclass
 
 WEAK: Final = 0
 SCOPES: Final = {"cta": 1, "cluster": 2, "gpu": 3, "sys": 3}

@@ -6,12 +6,13 @@ Sources: PTX ISA 5.2.3, alternate floating-point data formats; OCP MX specificat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tileas_xdsl.data_classes import dataclass
 
 Array = NDArray[Any]
 

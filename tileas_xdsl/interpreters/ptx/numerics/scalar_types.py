@@ -6,10 +6,11 @@ Source: PTX ISA 5.2, fundamental types, packed types and alternate floating-poin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+
+from tileas_xdsl.data_classes import dataclass
 
 Kind = Literal["untyped", "unsigned", "signed", "float", "predicate"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 
 _PATTERN = re.compile(

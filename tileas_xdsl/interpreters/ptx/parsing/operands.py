@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import ScalarType
 from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import (

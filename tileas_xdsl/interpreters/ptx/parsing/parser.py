@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.parsing.declarations import parse_parameter, parse_variables
 from tileas_xdsl.interpreters.ptx.parsing.inlining import Function, inlined

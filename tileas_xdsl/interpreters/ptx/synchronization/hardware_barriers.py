@@ -5,8 +5,9 @@ Sources: PTX ISA 9.7.13.1 barrier.cta and 9.7.13.3 barrier.cluster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 
 NAMED_BARRIERS = 16

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import GLOBAL_WRITES, AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Operation

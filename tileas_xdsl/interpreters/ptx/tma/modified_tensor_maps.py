@@ -8,8 +8,10 @@ acquire by every warp that uses it.  Source: PTX ISA 9.7.13.4, fence.proxy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from tileas_xdsl.data_classes import dataclass
 
 Warp: TypeAlias = tuple[int, int]
 """A cluster and the index of a warp in it."""

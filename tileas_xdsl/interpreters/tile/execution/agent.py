@@ -7,7 +7,7 @@ once, some run regions or wait for others, and terminators give the next block.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter, ReturnedValues, Successor
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.interpreters.tile.execution.scheduler import Process, Wait
 from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault, located

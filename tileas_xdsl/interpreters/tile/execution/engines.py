@@ -7,10 +7,11 @@ its tasks in flight and completes one at a time; an in-order engine completes th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.execution.scheduler import (
     Policy,
     Process,

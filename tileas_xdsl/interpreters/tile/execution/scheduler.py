@@ -10,11 +10,12 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault

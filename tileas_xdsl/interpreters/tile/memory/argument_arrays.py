@@ -6,11 +6,11 @@ An array that is passed twice, or two slices that overlap, are the same bytes to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Memory
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Access, Actor
 from tileas_xdsl.interpreters.tile.memory.views import View, ViewError
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array

@@ -9,13 +9,14 @@ clocks of those that released (PTX ISA, memory consistency model).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.interpreters.tile.faults import RuleBroken

@@ -20,7 +20,7 @@ Reads and writes check the memory (initialised, no race) and the ownership of pi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, TypeAlias
 
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.faults import RuleBroken
 from tileas_xdsl.interpreters.tile.memory.byte_regions import Region
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Access, Actor, Guard, Memory

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.faults import RuleBroken
 from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import joined
 

@@ -10,9 +10,10 @@ has committed and all announced bytes have landed, `empty` when every consumer h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.execution.engines import Task
 from tileas_xdsl.interpreters.tile.faults import RuleBroken
 from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor

@@ -15,12 +15,13 @@ its arrival happens before what the consumer reads behind its wait.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.interpreters.tile.execution.engines import Task
 from tileas_xdsl.interpreters.tile.execution.machine import Block, TileAgent

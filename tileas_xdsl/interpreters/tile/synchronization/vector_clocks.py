@@ -10,7 +10,9 @@ it into the clock of another; two accesses that neither clock orders are a race:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tileas_xdsl.data_classes import dataclass
 
 
 @dataclass

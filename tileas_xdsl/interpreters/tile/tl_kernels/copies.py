@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.tl.moves import ConvertLayoutOp, CopyOp, FillOp, Side
 from tileas_xdsl.interpreters.tile.execution.machine import TileAgent

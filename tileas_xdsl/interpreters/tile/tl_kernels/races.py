@@ -7,13 +7,13 @@ number of them may update it atomically.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.interpreters.tile.faults import SimulationError, fault
 from tileas_xdsl.interpreters.tile.memory.byte_regions import ascends

@@ -6,10 +6,11 @@ What has no room for a label has one as a tooltip.  Long traces are cut, and the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from typing import Final, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
 
 MAX_ROWS: Final = 40

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from tileas_xdsl.data_classes import dataclass
 
 KINDS: Final = ("work", "wait", "copy", "dot")
 """Arithmetic and control of an agent, waiting, a copy in flight, a product of a tensor core."""

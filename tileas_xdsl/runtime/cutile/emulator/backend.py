@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.frontend.array_arguments import ArrayFacts, array_facts
 from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, ScalarParameter

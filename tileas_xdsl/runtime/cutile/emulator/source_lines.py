@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx import Finding
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')

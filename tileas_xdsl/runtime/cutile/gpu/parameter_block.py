@@ -23,10 +23,10 @@ import ctypes
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.kernel_abi import (
     ARENA,
     HANDED,

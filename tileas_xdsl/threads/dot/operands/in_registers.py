@@ -16,13 +16,13 @@ swizzles and transposes need no case of their own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import Tiling
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed

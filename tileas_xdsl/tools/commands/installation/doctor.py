@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
 import typer
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError, find_tool
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.arch import TARGETS
 from tileas_xdsl.tools.console import print_table
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.inputs.kernel_options import (

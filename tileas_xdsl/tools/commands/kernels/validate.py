@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.tools.console import fail, print_table
 from tileas_xdsl.tools.inputs.kernel_options import (
     ArgOption,

@@ -16,12 +16,13 @@ Registers and transactions break ties. A refused candidate keeps its reason for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TypeAlias
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout

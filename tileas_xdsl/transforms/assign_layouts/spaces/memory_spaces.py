@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import get_args
 
 from xdsl.ir import Operation, SSAValue
@@ -13,6 +12,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     TileGroup,
     TileGroups,
 )
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic

@@ -16,7 +16,6 @@ initial `insert_slice`s move along.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
@@ -24,6 +23,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import MemoryEffectKind, get_effects
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AllocTensorOp,
     ExtractSliceOp,

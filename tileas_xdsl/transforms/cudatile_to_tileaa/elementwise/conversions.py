@@ -14,7 +14,6 @@ Special cases are where Tile IR states a result and `cvt` of PTX gives another o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
@@ -31,6 +30,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode
 from tileas_xdsl.dialects.cuda_tile.tiles import conversions as ct
 from tileas_xdsl.dialects.cuda_tile.types.scalars import bit_width, name_of_scalar, widens

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from tileas_xdsl.data_classes import dataclass
 
 _CAPABILITY = re.compile(r"(?:sm_)?(\d{2,3})([af]?)")
 

@@ -16,11 +16,12 @@ Source: CUTLASS python/CuTeDSL/cutlass/cute/algorithm.py, `gemm`; atom/mma_trait
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (

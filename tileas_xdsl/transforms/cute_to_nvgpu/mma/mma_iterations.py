@@ -7,10 +7,10 @@ CUTLASS include/cute/algorithm/gemm.hpp.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atom.calls import MmaAtomCallOp, layout_of_view
 from tileas_xdsl.dialects.cute.atom.copy_gemm import GemmOp

@@ -18,10 +18,10 @@ The accumulators stay in the registers of C. With `clear`, the first instruction
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.base import element_of

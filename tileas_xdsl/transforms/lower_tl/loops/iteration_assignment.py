@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.integers import align_up

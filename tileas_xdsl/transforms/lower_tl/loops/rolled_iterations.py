@@ -13,7 +13,6 @@ thread are not evenly spaced, or not alike in all threads, the loop is written o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -21,6 +20,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table

@@ -12,11 +12,11 @@ others each index is parted into what all threads and iterations share and the r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import PtrAddOp
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.expr.tables import Table

@@ -6,12 +6,12 @@ Source: PTX ISA 9.7.9.25, cp.async.  What is out of bounds becomes 0 by a store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import WIDTHS
 from tileas_xdsl.dialects.tl.base import element_of

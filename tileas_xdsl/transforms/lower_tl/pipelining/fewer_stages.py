@@ -11,11 +11,11 @@ Of several loops the one with the most stages gives the next one up; with one no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.base import element_of, shape_of

@@ -7,12 +7,12 @@ to be multiples of 16 bytes apart.  What is outside of the array arrives as 0, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe

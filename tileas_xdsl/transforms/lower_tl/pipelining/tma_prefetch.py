@@ -6,10 +6,10 @@ Round n completes phase n // `stages` of the barrier of its stage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierArriveExpectTxOp,
     MbarrierWaitOp,

@@ -7,12 +7,12 @@ value covers of its row is known exactly, so that no element is combined twice o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
 

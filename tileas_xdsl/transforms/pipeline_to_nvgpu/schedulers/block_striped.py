@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import AnyFloat, VectorType
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp, PtrAddOp, SliceFragmentOp, StoreOp
 from tileas_xdsl.dialects.cute.base.operation import built

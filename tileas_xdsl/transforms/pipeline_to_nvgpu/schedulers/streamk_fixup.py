@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Region, SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects import cutlass
 from tileas_xdsl.dialects.cute import PtrAddOp, RecastPtrOp, StoreOp
 from tileas_xdsl.dialects.cute.types.pointers import PtrType

@@ -7,12 +7,11 @@ to the first: what it has of its last tile is the beginning of that tile, which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.transforms.pipeline_to_nvgpu.writer import Values, Writer
 
 

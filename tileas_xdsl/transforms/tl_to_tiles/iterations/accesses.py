@@ -17,7 +17,6 @@ Elements of arrays at any other index are gathered; those of a buffer are refuse
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import affine, memref
@@ -30,6 +29,7 @@ from xdsl.ir.affine import (
     AffineDimExpr,
 )
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes
 from tileas_xdsl.dialects.tl.base import element_of, scope_of
 from tileas_xdsl.dialects.tl.base import shape_of as buffer_shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import affine, arith
 from xdsl.ir import SSAValue
@@ -16,6 +16,7 @@ from xdsl.ir.affine import (
     AffineSymExpr,
 )
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 

@@ -13,7 +13,6 @@ fuse a multiplication and an addition, and results would depend on its version (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, vector
 from xdsl.ir import Operation, SSAValue
@@ -21,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.ir_queries import uniform_constant

@@ -15,7 +15,6 @@ bytes, aligned to 64 (CUDA driver API, `CUtensorMap`). What a launch must know (
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import func
@@ -27,6 +26,7 @@ from tileas_xdsl.backend.ptx.lowering.families import HANDLERS
 from tileas_xdsl.backend.ptx.lowering.forms import form_of
 from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import SHARED
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in, operations_of
 from tileas_xdsl.dialects import ptx

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -13,6 +13,7 @@ from tileas_xdsl.backend.ptx.lowering.control.synchronisation import guard_of
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
 from tileas_xdsl.backend.ptx.lowering.memory.addresses import near
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects import cute, ptx
 from tileas_xdsl.dialects.cute import AddressSpace, PtrType
 from tileas_xdsl.dialects.element_bits import bits_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks
 from tileas_xdsl.interpreters.ptx.checking.global_memory.part_races import Footprint, footprint_of
 from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import (

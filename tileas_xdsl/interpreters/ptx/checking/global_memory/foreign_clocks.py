@@ -7,10 +7,10 @@ its warps carry what they have acquired from others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 
 

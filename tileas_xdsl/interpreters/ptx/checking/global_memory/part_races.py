@@ -8,12 +8,13 @@ same are a note.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.global_memory.shadow import AccessPlane, GlobalShadow
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK

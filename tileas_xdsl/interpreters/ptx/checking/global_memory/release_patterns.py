@@ -20,9 +20,10 @@ not (PTX ISA 9.7.16.11.1), so that a message has what its writer fenced.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.global_memory.foreign_clocks import ForeignClocks, join
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import Clocks, ClockSnapshot
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array

@@ -18,11 +18,12 @@ it into the shadow memory of granules for good, where the access is checked as a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, mask_of
 
 Locations: TypeAlias = "slice | Array"

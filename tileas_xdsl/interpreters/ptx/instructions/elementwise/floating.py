@@ -7,12 +7,12 @@ Every result is rounded once.  Approximate instructions on f32 return what an H2
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, elementwise
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.compare import flush

@@ -6,9 +6,10 @@ Source: PTX ISA 9.7.14 (mma), 9.7.15 (wgmma), 9.7.16 (tcgen05), checked against 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.requirements import BLACKWELL, Requirement, since
 

@@ -7,7 +7,6 @@ wavefronts that it takes beyond the ideal, both counted from the tables of the l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import TypeAlias
@@ -15,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
