@@ -117,7 +117,7 @@ def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> 
         for v in values
         if isinstance(v.owner, Operation) and v.owner.parent is body and v.owner not in late
     )
-    live = peak_registers(found.function.body, registers_but_of_broadcasts)
+    live = peak_registers(found.function.body, registers_but_of_broadcasts, within=found.loop)
     held = (live + crossing) // (resources.warps * WARP)
     return held + MIN_HEADROOM <= resources.registers[1]
 

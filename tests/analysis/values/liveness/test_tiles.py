@@ -102,3 +102,26 @@ def test_what_one_operation_widens_for_another_is_streamed() -> None:
     used_twice = STREAMED.replace('op"(%total) : (', 'op"(%total, %other) : (tensor<64xf32>, ')
     function = next(op for op in parse(used_twice).walk() if isinstance(op, FuncOp))
     assert peak_registers(function.body, tile_registers) == 64 + 64
+
+
+KEPT = """
+func.func @f(%a : tensor<64xf32>, %b : tensor<64xf32>, %n : index) {
+  %before = arith.addf %a, %b : tensor<64xf32>
+  %wide = arith.mulf %a, %b : tensor<64xf32>
+  "test.op"(%wide, %a, %b) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> ()
+  %sum = scf.for %i = %n to %n step %n iter_args(%acc = %a) -> (tensor<64xf32>) {
+    %next = "test.op"(%acc) : (tensor<64xf32>) -> tensor<64xf32>
+    scf.yield %next : tensor<64xf32>
+  }
+  "test.op"(%before, %sum) : (tensor<64xf32>, tensor<64xf32>) -> ()
+  func.return
+}
+"""
+
+
+def test_what_is_live_inside_of_a_loop() -> None:
+    """Four tiles in front of it; in it what it carries, and one that is read behind it."""
+    function = next(op for op in parse(KEPT).walk() if isinstance(op, FuncOp))
+    (loop,) = (op for op in function.walk() if op.name == "scf.for")
+    assert peak_registers(function.body, tile_registers) == 4 * 64
+    assert peak_registers(function.body, tile_registers, within=loop) == 2 * 64

@@ -100,9 +100,12 @@ def _reads_shared(op: Operation) -> bool:
     return space_of(op.result.type) is not Space.SMEM
 
 
-def peak_registers(region: Region, words: Words) -> int:
-    """Return the most registers that values of a region, and of those inside, take at once."""
-    return _liveness(region, words).peak
+def peak_registers(region: Region, words: Words, within: Operation | None = None) -> int:
+    """Return the most registers that values of a region, and of those inside, take at once.
+
+    With `within` only points inside this operation count.
+    """
+    return _liveness(region, words, within).peak
 
 
 def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
@@ -110,8 +113,8 @@ def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
     return frozenset(_liveness(region, words).values.values())
 
 
-def _liveness(region: Region, words: Words) -> _Liveness:
-    found = _Liveness(words)
+def _liveness(region: Region, words: Words, within: Operation | None = None) -> _Liveness:
+    found = _Liveness(words, within)
     found.of_region(region)
     return found
 
@@ -149,8 +152,9 @@ class _Liveness:
     would take the square of the length of a kernel.
     """
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, within: Operation | None) -> None:
         self.words = cache(words)
+        self.within, self.is_within = within, within is None
         self.peak = 0
         self.values: dict[int, SSAValue] = {}
         self.captured: Mapping[Operation, Collection[SSAValue]] = {}
@@ -200,14 +204,16 @@ class _Liveness:
         """See the inside of an operation; what a loop uses from outside is live all along."""
         live.remove(op.results)
         captured = self.captured[op]
-        inside = live.copy()
+        inside, around = live.copy(), self.is_within
+        self.is_within = around or op is self.within
         if not isinstance(op, _RUNS_ONCE):
             inside.add(captured)
         for region in op.regions:
             for block in region.blocks:
                 self._of_block(block, inside.copy())
+        self.is_within = around
         live.add(captured)
 
     def _see(self, live: _LiveValues) -> None:
-        if live.count > self.peak:
+        if self.is_within and live.count > self.peak:
             self.peak, self.values = live.count, live.values.copy()
