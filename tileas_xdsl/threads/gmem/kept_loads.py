@@ -22,10 +22,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, i1, i32
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, i1, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept, waits_for
@@ -69,7 +68,7 @@ from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import layout_of
-from tileas_xdsl.threads.registers.vector_values import element, repeated
+from tileas_xdsl.threads.registers.vector_values import element, repeated, zero_of
 from tileas_xdsl.threads.smem.kept_tile import chunk_of, read_kept
 
 WARP = 32
@@ -174,7 +173,7 @@ def _copy(
         source = advance(e, pointer, chunk.shift, size)
         e.insert(CpAsyncOp(place, source, size, cache, pred=logical_and(e, mine, exists)))
         if exists is not None:
-            number = e.insert(arith.ConstantOp(padding or _zero(tile.element))).result
+            number = e.insert(arith.ConstantOp(padding or zero_of(tile.element))).result
             missing = logical_and(e, holds, xor(e, exists, e.constant(1, i1)))
             e.insert(StoreOp(repeated(e, number, chunk.count), place, missing))
     return []
@@ -249,8 +248,3 @@ def _stored_rotated(e: ThreadBuilder, op: AsyncTiledLoadOp, line: RegisterTile) 
             place = advance(e, tile.pointer, modulo(e, add(e, first, k), width))
             e.insert(StoreOp(value, place, logical_and(e, mine, piece.exists)))
     return replace(tile, is_copied=False)
-
-
-def _zero(element: Attribute) -> FloatAttr | IntegerAttr:
-    kind: Any = element
-    return FloatAttr(0.0, kind) if isinstance(element, AnyFloat) else IntegerAttr(0, kind)

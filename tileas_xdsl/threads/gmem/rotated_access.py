@@ -54,7 +54,14 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, row_of
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
-from tileas_xdsl.threads.registers.vector_values import assembled, element, joined, strip
+from tileas_xdsl.threads.registers.vector_values import (
+    assembled,
+    element,
+    joined,
+    repeated,
+    strip,
+    zero_of,
+)
 
 WORD = 32
 
@@ -139,6 +146,14 @@ class RotatedRow:
         last = subtract(self.e, self.end, i32_constant(self.e, count))
         return self.e.insert(arith.CmpiOp(first, last, "sle")).result
 
+    def is_behind(self, first: SSAValue, count: int) -> SSAValue:
+        """Whether so many columns are behind the end, and none of them at the row's beginning."""
+        e = self.e
+        behind = e.insert(arith.CmpiOp(first, self.end, "sge")).result
+        last = i32_constant(e, self.width - count)
+        adjacent = e.insert(arith.CmpiOp(first, last, "sle")).result
+        return e.insert(arith.AndIOp(behind, adjacent)).result
+
     def is_promised(self, count: int) -> bool:
         """Whether vectors of so many elements are known to be aligned."""
         return self.promised_width(count) == count
@@ -181,7 +196,7 @@ def load_rotated(
     """Load a tile whose row is rotated; `padding` is in columns that are out of bounds."""
     kind = row.view.element
 
-    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+    def each(piece: AccessChunk) -> list[SSAValue]:
         found: list[SSAValue] = []
         for k in range(piece.count):
             column = row.column(piece, k)
@@ -189,9 +204,17 @@ def load_rotated(
             found.append(e.insert(made).result)
         return [joined(e, found)]
 
+    def nothing(piece: AccessChunk) -> list[SSAValue]:
+        number = e.insert(arith.ConstantOp(padding or zero_of(kind))).result
+        return [repeated(e, number, piece.count)]
+
+    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+        behind = row.is_behind(row.column(piece), piece.count)
+        return [*_either(e, behind, partial(nothing, piece), partial(each, piece))]
+
     pieces = list(thread_chunks(e, layout, bits_of(kind)))
     if pieces[0].count == 1 or pieces[0].count * bits_of(kind) < WORD:
-        found = [by_elements(piece)[0] for piece in pieces]
+        found = [each(piece)[0] for piece in pieces]
     else:
         make, together = _form_of(row, pieces)
         found = [
@@ -225,12 +248,16 @@ def store_rotated(e: ThreadBuilder, row: RotatedRow, tile: RegisterTile) -> None
     """Store a tile whose row is rotated; what is out of bounds is not stored."""
     kind = row.view.element
 
-    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+    def each(piece: AccessChunk) -> list[SSAValue]:
         for k in range(piece.count):
             column = row.column(piece, k)
             value = element(e, tile.parts[piece.block], piece.register + k)
             e.insert(StoreOp(value, row.pointer(column), row.exists(column, piece)))
         return []
+
+    def by_elements(piece: AccessChunk) -> list[SSAValue]:
+        behind = row.is_behind(row.column(piece), piece.count)
+        return [*_either(e, behind, list, partial(each, piece))]
 
     pieces = list(thread_chunks(e, tile.layout, bits_of(kind), stored=True))
     wholes = [_is_whole_store(row, piece) for piece in pieces]

@@ -55,6 +55,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.convert.element_conversion import map_elements
 from tileas_xdsl.threads.convert.register_conversion import carried
+from tileas_xdsl.threads.index.compared_runs import ComparedRuns, may_branch
 from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
 from tileas_xdsl.threads.index.masked_elements import selected
 from tileas_xdsl.threads.index.per_thread_tables import (
@@ -377,7 +378,9 @@ class Generation:
             if any(map(_is_vector, both)):
                 both = [self._vector(value) for value in both]
             return e.insert(selection(condition, *both)).result
-        return selected(e, self.op, condition, *both)
+        made = step.condition.owner if may_branch(self.op, both[0]) else None
+        runs = ComparedRuns.of(e, made, self._known, self._value)
+        return runs.selected(e, *both) if runs else selected(e, self.op, condition, *both)
 
     # elements of tiles
 

@@ -236,3 +236,9 @@ def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile
         assert isinstance(constant, FloatAttr | IntegerAttr)
         part = numbers(e, [constant.value.data] * count, tile.element)
     return RegisterTile(layout, tile.element, (part,) * vectors.count)
+
+
+def zero_of(element: Attribute) -> FloatAttr | IntegerAttr:
+    """The zero of a type of elements."""
+    kind: Any = element
+    return FloatAttr(0.0, kind) if isinstance(element, AnyFloat) else IntegerAttr(0, kind)

@@ -1,0 +1,172 @@
+"""Selections where columns of a rotated row are compared with its end: one branch for each run.
+
+    %m = ((%p + %s) & 4095) + 0, ..., + 7 < %n     ->  scf.if %first + 7 < %n {
+    %s = select %m[k], %e[k], 0, of 8 registers          scf.yield %e
+                                                       } else if %first >= %n and %first <= 4088 {
+                                                         scf.yield 0, ..., 0
+                                                       } else { 8 comparisons, 8 selections }
+
+Positions of a run follow one another, modulo the width of the tile: no column is larger than the
+first one plus as many more, and none smaller than the first one where that does not wrap around.
+So only the run in which the row ends and the one in which it begins are compared one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerType, VectorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.ir_queries import constant_integer, enclosing_function
+from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.xdsl_ops import selection
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, i1_constant, xor
+from tileas_xdsl.threads.codegen.lowered_values import Scalar
+from tileas_xdsl.threads.index.per_thread_tables import Table
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    joined,
+    length,
+    repeated,
+    strip,
+)
+
+IS_BELOW = (2, 3, 6, 7)
+"""Predicates of `arith.cmpi` that hold for what is smaller, too: slt, sle, ult, ule."""
+
+WORTH_A_BRANCH = 4
+"""Elements of a run from which on a branch around their selections costs less."""
+
+WORD = 32
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """The comparisons of a vector of columns with a bound."""
+
+    columns: SSAValue
+    """A vector of integers."""
+    runs: Sequence[range]
+    """Elements whose columns follow one another, modulo `mask + 1`."""
+    mask: int
+    bound: SSAValue
+    predicate: int
+
+    @staticmethod
+    def of(
+        e: ThreadBuilder,
+        op: Operation | Block | None,
+        known: Callable[[SSAValue], Table | None],
+        value: Callable[[SSAValue], SSAValue],
+    ) -> ComparedRuns | None:
+        """Those of an operation of a body; None if it is none, or has too short runs.
+
+        `known` gives the positions of the threads in each register, `value` what a value of the
+        body is lowered to.
+        """
+        if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in IS_BELOW:
+            return None
+        wrapped, bound = _uncast(op.lhs).owner, e.values.get(op.rhs)
+        if op.lhs.type != IntegerType(WORD) or not isinstance(bound, Scalar):
+            return None
+        if not isinstance(wrapped, arith.AndIOp) or not isinstance(
+            moved := wrapped.lhs.owner, arith.AddiOp
+        ):
+            return None
+        mask, table = constant_integer(wrapped.rhs), known(moved.lhs)
+        if mask is None or mask & (mask + 1) or table is None:
+            return None
+        columns, runs = value(op.lhs), list(_runs(table))
+        if not isinstance(columns.type, VectorType) or len(runs) * WORTH_A_BRANCH > table.shape[1]:
+            return None
+        return ComparedRuns(columns, runs, mask, bound.value, op.predicate.value.data)
+
+    def selected(self, e: ThreadBuilder, taken: SSAValue, other: SSAValue) -> SSAValue:
+        """A vector of the elements of two, where the comparisons hold and where they do not."""
+        return joined(e, [self._of_run(e, run, taken, other) for run in self.runs])
+
+    def _of_run(self, e: ThreadBuilder, run: range, taken: SSAValue, other: SSAValue) -> SSAValue:
+        first = element(e, self.columns, run[0])
+
+        def part(side: SSAValue) -> SSAValue:
+            vector = _is_vector(side)
+            return strip(e, side, run[0], len(run)) if vector else repeated(e, side, len(run))
+
+        def one_by_one() -> SSAValue:
+            sides = (taken, other)
+            return joined(
+                e, [self._of_one(e, first, k, sides, run[0] + k) for k in range(len(run))]
+            )
+
+        def some_do_not() -> SSAValue:
+            return _either(
+                e, self._none_holds(e, first, len(run)), partial(part, other), one_by_one
+            )
+
+        all_hold = self._holds(e, add(e, first, len(run) - 1))
+        return _either(e, all_hold, partial(part, taken), some_do_not)
+
+    def _of_one(
+        self, e: ThreadBuilder, first: SSAValue, k: int, sides: tuple[SSAValue, SSAValue], at: int
+    ) -> SSAValue:
+        limit = constant_like(e, first, self.mask)
+        column = e.insert(arith.AndIOp(add(e, first, k), limit)).result
+        arms = [element(e, side, at) if _is_vector(side) else side for side in sides]
+        return e.insert(selection(self._holds(e, column), *arms)).result
+
+    def _none_holds(self, e: ThreadBuilder, first: SSAValue, count: int) -> SSAValue:
+        last = constant_like(e, first, self.mask + 1 - count)
+        adjacent = e.insert(arith.CmpiOp(first, last, "sle")).result
+        behind = xor(e, self._holds(e, first), i1_constant(e, True))
+        return e.insert(arith.AndIOp(behind, adjacent)).result
+
+    def _holds(self, e: ThreadBuilder, column: SSAValue) -> SSAValue:
+        return e.insert(arith.CmpiOp(column, self.bound, self.predicate)).result
+
+
+def _either(
+    e: ThreadBuilder,
+    condition: SSAValue,
+    first: Callable[[], SSAValue],
+    second: Callable[[], SSAValue],
+) -> SSAValue:
+    """One of two values, each computed in a branch."""
+    blocks, given = (Block(), Block()), list[SSAValue]()
+    for block, make in zip(blocks, (first, second), strict=True):
+        with e.within(block):
+            given.append(make())
+            e.insert(scf.YieldOp(given[-1]))
+    made = scf.IfOp(condition, [given[0].type], Region(blocks[0]), Region(blocks[1]))
+    return e.insert(made).results[0]
+
+
+def may_branch(op: Operation, taken: SSAValue) -> bool:
+    """Whether a vector may be chosen in branches: kernels with products have none (C7510)."""
+    function = enclosing_function(op)
+    has_no_products = function is not None and not has_instance(function, DotOp)
+    return has_no_products and _is_vector(taken) and length(taken) >= WORTH_A_BRANCH
+
+
+def _runs(table: Table) -> Iterator[range]:
+    """Ranges of registers whose positions follow one another in each thread."""
+    begin, count = 0, table.shape[1]
+    for k in range(1, count + 1):
+        if k == count or (table[:, k] != table[:, k - 1] + 1).any():
+            yield range(begin, k)
+            begin = k
+
+
+def _uncast(value: SSAValue) -> SSAValue:
+    while isinstance(made := value.owner, arith.IndexCastOp):
+        value = made.input
+    return value
+
+
+def _is_vector(value: SSAValue) -> bool:
+    return isinstance(value.type, VectorType)
