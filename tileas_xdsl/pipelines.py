@@ -95,6 +95,7 @@ _TO_THREADS = (
     "scalarize-vectors",
     "tileas-cse",
     "separate-constant-offsets",
+    "overlap-launches",
     "convert-cute-nvgpu-to-ptx",
 )
 """Tiles that are laid out become threads, and those PTX."""

@@ -63,6 +63,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tl-lower",
     ),
     "transforms.kernels": (
+        "overlap-launches",
         "synthesize-debug-info-scopes",
         "tileas-attach-target",
         "tileas-chunk-tiles",

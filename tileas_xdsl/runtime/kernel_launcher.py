@@ -220,6 +220,7 @@ class Launcher:
             prepared.address,
             shared=self.abi.shared_bytes,
             stream=handle,
+            overlaps=self.abi.waits_first,
         )
         if staged:
             self.device.synchronize(handle)

@@ -48,6 +48,9 @@ TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
 PERSISTENT = "tileas.persistent"
 """Attribute of a kernel whose CTAs take one tile block after another."""
 
+WAITS_FIRST = "tileas.waits_first"
+"""Attribute of a kernel that waits for those before it in front of all accesses to memory."""
+
 TILE_BLOCKS = "tile blocks"
 """How the names of parameters begin that count the tile blocks of a launch; their axis follows."""
 
@@ -310,6 +313,8 @@ class KernelAbi:
     """The launches that have CTAs to spare for each tile block, the most first."""
     uneven_waves: UnevenWaves | None = None
     """The launches for which CTAs share tile blocks; None where they take whole ones."""
+    waits_first: bool = False
+    """Whether a launch may begin before the kernel in front of it on the stream has completed."""
 
     @property
     def questions(self) -> Sequence[Question]:

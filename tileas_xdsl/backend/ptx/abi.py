@@ -27,6 +27,7 @@ from tileas_xdsl.target.kernel_abi import (
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
     UNEVEN_WAVES,
+    WAITS_FIRST,
     KernelAbi,
     Passed,
     ShortLoop,
@@ -75,6 +76,7 @@ def _abi(
         _number(found[CLUSTERED]) if CLUSTERED in found else None,
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
         uneven_waves_of(found.get(UNEVEN_WAVES)),
+        WAITS_FIRST in found,
     )
 
 

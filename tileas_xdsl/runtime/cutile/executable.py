@@ -81,6 +81,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["cluster_axis"],
         tuple(map(_few_tile_blocks, found["few_tile_blocks"])),
         found["uneven_waves"] and UnevenWaves(**found["uneven_waves"]),
+        found["waits_first"],
     )
 
 

@@ -125,12 +125,21 @@ class Device:
         shared: int = 0,
         stream: int = 0,
         cluster: Sequence[int] = (1, 1, 1),
+        overlaps: bool = False,
     ) -> None:
         """Enqueue a kernel: CTAs, threads, the address of pointers to its parameters.
 
-        `shared` is in bytes; a `cluster` is for kernels whose code does not require one.
+        `shared` is in bytes; a `cluster` is for kernels whose code does not require one.  A kernel
+        that `overlaps` may begin before the one in front of it has completed, which it waits for.
         """
         config = self._config(grid, block, shared, stream, cluster)
+        if overlaps:
+            attribute = self.driver.api.CUlaunchAttribute()
+            which = self.driver.api.CUlaunchAttributeID
+            attribute.id = which.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attribute.value.programmaticStreamSerializationAllowed = 1
+            config.attrs = [*config.attrs, attribute]
+            config.numAttrs += 1
         with self.current():
             self.driver("cuLaunchKernelEx", config, function, parameters, 0)
 

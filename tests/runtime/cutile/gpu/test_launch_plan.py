@@ -1,3 +1,4 @@
+# pyright: basic
 """Launches on a GPU that records them: parameters, grids, streams, tensor maps."""
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def test_what_the_driver_is_given(gpu: RecordingGpu) -> None:
     a, b, c = (Tensor(0x10000 * n, (300,)) for n in (1, 2, 3))
     tileas.launch(5, (3,), add, (a, b, c, 128))
     (found,) = gpu.launches
-    assert (found.grid, found.stream, found.attributes) == ((3, 1, 1), 5, 0)
+    assert (found.grid, found.stream, found.attributes) == ((3, 1, 1), 5, 1)
     assert found.numbers() == [0x10000, 300, 1, 0x20000, 300, 1, 0x30000, 300, 1]
 
 
@@ -127,11 +128,23 @@ def test_a_failed_launch_is_repeated_in_the_context_of_the_gpu(gpu: RecordingGpu
         tileas.launch(3, (1,), increment, args)
 
 
-def test_programmatic_dependent_launches_have_an_attribute(gpu: RecordingGpu) -> None:
+@ct.kernel
+def overlapping(x, tile: ct.Constant[int], step):
+    """Let the next kernel in, as the program wants it."""
+    i = ct.bid(0)
+    ct.store(x, (i,), ct.load(x, (i,), (tile,)) + step)
+    ct.grid_dependency_control_launch_dependents()
+
+
+def test_launches_may_begin_early_where_the_kernel_waits_or_the_program_says_so(
+    gpu: RecordingGpu,
+) -> None:
     args = (Tensor(0x10000, (64,)), 64, 1.5)
-    tileas.launch(0, (1,), increment, args, programmatic_dependent_launch=True)
     tileas.launch(0, (1,), increment, args)
-    assert [one.attributes for one in gpu.launches] == [1, 0]
+    tileas.launch(0, (1,), increment, args, programmatic_dependent_launch=True)
+    tileas.launch(0, (1,), overlapping, args)
+    tileas.launch(0, (1,), overlapping, args, programmatic_dependent_launch=True)
+    assert [one.attributes for one in gpu.launches] == [1, 1, 0, 1]
 
 
 def test_threads_do_not_mix_their_parameters(gpu: RecordingGpu) -> None:

@@ -109,7 +109,8 @@ class LaunchPlan:
         self._limits = tile_blocks.start, tile_blocks.stop - 1
         self._executable, self._device, self._flat = executable, device, flat
         self._abi = executable.abi
-        self._attribute = programmatic_attribute() if programmatic else None
+        may_overlap = programmatic or self._abi.waits_first
+        self._attribute = programmatic_attribute() if may_overlap else None
         self._function, offsets = device.function(executable)
         self._resident = device.resident(executable) if self._abi.is_persistent else None
         self._launch = device.launch
