@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, out
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def is_read_by_threads(tile: SSAValue) -> bool:
     for use in tile.uses:
         match use.operation:
             case op if isinstance(op, MatrixProduct) and not is_by_threads(op):
+                continue
+            case TmaLoadBase():
                 continue
             case ExtractSliceOp() | ViewOp():
                 if any(map(is_read_by_threads, use.operation.results)):

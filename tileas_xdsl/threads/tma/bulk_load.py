@@ -60,6 +60,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_id
 from tileas_xdsl.threads.pipeline.awaited_tokens import WAITS, is_awaited_within
+from tileas_xdsl.threads.pipeline.stage_consumers import is_read_by_threads
 from tileas_xdsl.threads.pipeline.tile_properties import origin, runs_again
 from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 
@@ -131,7 +132,8 @@ def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
     """Issue the copies from one thread after `expect_tx`; readers wait for the parity.
 
     The agent synchronises first if the buffer was in use, or if threads stored what is loaded: a
-    generic-proxy store needs a proxy fence to be visible to TMA.
+    generic-proxy store needs a proxy fence to be visible to TMA, and so does a read of the buffer,
+    to be over when TMA writes there (PTX ISA, proxies).
     """
     _check_waited(op)
     _check_readers(op)
@@ -141,6 +143,8 @@ def begin_load(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> BulkToken:
     is_new = isinstance(found, PendingTile) and found.visible_to is None and not runs_again(op)
     if is_written(e, op):
         e.insert(FenceProxyAsyncOp("generic"))
+    elif not is_new and is_read_by_threads(op.destination):
+        e.insert(FenceProxyAsyncOp("shared::cta"))
     if is_written(e, op) or not is_new:
         synchronize_agent(e)
     parity, offset = parity_of(e, op), e.barriers[op]
