@@ -265,10 +265,11 @@ class _Slice:
             return False
         if any(space_of(type_) is Space.SMEM for type_ in types) or isinstance(op, DotOp):
             return False
-        return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, _ENDS)
+        return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, _OF_NUMBERS)
 
 
-_ENDS = (scf.ConditionOp, scf.YieldOp, YieldOp)
+_OF_NUMBERS = (LoadOp, scf.ConditionOp, scf.YieldOp, YieldOp)
+"""What may have no tile: the load of one number, and the ends of regions."""
 
 
 def _is_in_condition(load: StageLoad, loop: Operation) -> bool:
