@@ -9,8 +9,8 @@ Tile IR has three views, distinguished by what an index counts:
 
 * partition view: tiles that abut; the index counts tiles;
 * strided view: tiles at `traversal_strides`; converted to tile 0 and an offset in elements;
-* gather/scatter view: one dimension takes a tile of indices; no view remains, the coordinates of
-  each element are computed by `generate`.
+* gather/scatter view: one dimension takes a tile of indices; no view remains, each element gets its
+  pointer (`indexed_slices`).
 
 A view may permute dimensions (`dim_map`), which `block_tile` keeps. An access that Tile IR
 orders more strongly than weak gets its fences here (`FencedAccess`).
@@ -28,10 +28,8 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    TensorType,
-    i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.enums import PaddingValue, PaddingValueAttr
 from tileas_xdsl.dialects.cuda_tile.memory import views as ct
@@ -45,18 +43,19 @@ from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     TensorViewType,
     TileView,
 )
-from tileas_xdsl.dialects.nv_tileaa.base import element_of
-from tileas_xdsl.dialects.nv_tileaa.compute import shapes
-from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
-from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory
+from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access, tiled_memory
 from tileas_xdsl.dialects.nv_tileaa.memory.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
-from tileas_xdsl.transforms.cudatile_to_tileaa.converter import INDEX, Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.nibbles import check_whole_bytes
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
     FencedAccess,
     hinted,
     token_before,
+)
+from tileas_xdsl.transforms.cudatile_to_tileaa.memory.indexed_slices import (
+    padding_tile,
+    pointers_and_mask,
 )
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.pointers import rmw_mode
 from tileas_xdsl.transforms.cudatile_to_tileaa.types import stride_along
@@ -178,39 +177,14 @@ def _coordinates_and_offsets(
     return [c.index(0)] * len(indices), offsets
 
 
-def _scattered(
-    c: Converter, view: GatherScatterViewType, index: Sequence[SSAValue]
-) -> Sequence[SSAValue]:
-    """Return by dimension a tile with the coordinate of each element."""
-    shape, sparse = view.get_tile_shape(), view.sparse_dim.data
-    coordinates = list[SSAValue]()
-    for axis, value in enumerate(c.get_all(index)):
-        block = Block(arg_types=[INDEX] * len(shape))
-        type_ = i64 if element_of(value.type) == i64 else INDEX
-        with c.at_end(block):
-            here: SSAValue = block.args[axis]
-            if axis == sparse:
-                position = c.taken(value, [here])
-                position = position if type_ == i64 else c.as_index(position)
-            else:
-                first = value if type_ == i64 else c.as_index(value)
-                here = c.insert(arith.IndexCastOp(here, i64)).result if type_ == i64 else here
-                position = c.insert(arith.AddiOp(first, here)).result
-            c.insert(YieldOp(position))
-        coordinates.append(c.insert(shapes.GenerateOp(TensorType(type_, shape), block)).result)
-    return coordinates
-
-
 def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
     """Convert a load of a tile."""
     view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
     flags, order, padding = flags_of(op.inbounds), FencedAccess.of(c, op), padding_of(view)
     if isinstance(view, GatherScatterViewType):
-        coordinates = _scattered(c, view, op.index)
-        shape = view.get_tile_shape()
-        gather = tiled_memory.GatherLoadOp(
-            source, coordinates, shape, token=token, **order.order, padding=padding
-        )
+        pointers, mask = pointers_and_mask(c, view, source, c.get_all(op.index))
+        other = padding_tile(c, view)
+        gather = pointer_access.LoadOp(pointers, mask=mask, other=other, token=token, **order.order)
         return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledLoadOp(
@@ -230,10 +204,8 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
     view, source, order = _view_type(op.view), c.get(op.view), FencedAccess.of(c, op)
     value, flags, token = c.get(op.tile), flags_of(op.inbounds), order.before(token_before(c, op))
     if isinstance(view, GatherScatterViewType):
-        coordinates = _scattered(c, view, op.index)
-        scatter = tiled_memory.ScatterStoreOp(
-            value, source, coordinates, token=token, **order.order
-        )
+        pointers, mask = pointers_and_mask(c, view, source, c.get_all(op.index))
+        scatter = pointer_access.StoreOp(value, pointers, mask=mask, token=token, **order.order)
         return c.insert(hinted(c, op, scatter)).results
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
     made = tiled_memory.TiledStoreOp(
