@@ -62,6 +62,12 @@ REQUIRED = object()
 """The default of a parameter that has none."""
 
 
+class Computed(NamedTuple):
+    """The default of a parameter that follows from other fields, by their names."""
+
+    value: Callable[[Mapping[str, Any]], object]
+
+
 PARAMETERS = "__parameters__"
 """Parameters that a class adds to those of its bases."""
 
@@ -150,7 +156,7 @@ def _init(
     if plan.attributes:
         op.attributes = _attributes(plan.attributes, fields, plan.attribute_of)
     for name in plan.regions:
-        for region in _regions(fields[name]):
+        for region in _regions(fields[name], fields):
             op.add_region(region)
 
 
@@ -247,6 +253,14 @@ def default_properties(kind: type[IRDLOperation]) -> Sequence[tuple[str, Attribu
     ]
 
 
+def parameter_of(kind: type[IRDLOperation], ir_name: str) -> str:
+    """Return the parameter of the constructor that gives a property of an operation."""
+    accessors = kind.get_irdl_definition().accessor_names.items()
+    field = next((name for name, (its_name, _) in accessors if its_name == ir_name), ir_name)
+    parameters = _plan(kind).parameters.items()
+    return next((name for name, (its_field, _) in parameters if its_field == field), field)
+
+
 def as_value(value: SSAValue | Operation) -> SSAValue:
     """The value, or the first result of the operation."""
     if value.__class__ in SINGLE:
@@ -262,6 +276,8 @@ def _attributes(
         given = fields.get(name)
         if given is None or (zero_is_absent and not given and isinstance(given, int)):
             continue
+        if given.__class__ is Computed:
+            given = given.value(fields)
         if parameter is not None:
             given = _converted(given, parameter, fields)
         if given is not None and given is not False:
@@ -284,8 +300,14 @@ def _result_type(result: _Result, fields: Mapping[str, Any]) -> Any:
     return found if result.parameter is None else _converted(found, result.parameter, fields)
 
 
-def _regions(given: Region | Block | Sequence[Region]) -> Sequence[Region]:
+def _regions(
+    given: Region | Block | Sequence[Region] | Computed | None, fields: Mapping[str, Any]
+) -> Sequence[Region]:
     match given:
+        case None:
+            return ()
+        case Computed(value):
+            return (cast("Region", value(fields)),)
         case Block():
             return (Region(given),)
         case Region():

@@ -1,7 +1,6 @@
 """Constructors of operations that follow from the fields of the definition.
 
     @irdl_op_definition
-    @derived_init
     class MbarrierArriveExpectTxOp(FieldsOp):
         ptr: fields.Operand = fields.operand()
         bytes: fields.Int = fields.prop(IntegerAttr.constr(i32))
@@ -10,16 +9,18 @@
 is constructed by `MbarrierArriveExpectTxOp(barrier, 4096, pred=elected)`.  Parameters are the
 fields in the order of the class, those of its bases first; type checkers know them through
 `dataclass_transform`.  Strings, integers and booleans become attributes; what becomes another
-attribute names the function that makes it (`convert=atom_attribute`).  A result whose definition
-is a single type needs no parameter, nor does one whose type follows from what is given
-(`type=type_of("c")`); with `default=None` its type is a parameter that may be left out.  A
-parameter has another name than its field where callers say it shorter (`alias="scope"`).  What
-results follow from but no operation stores is an `InitVar`, as in a data class:
+attribute names the function that makes it (`convert=atom_attribute`), and a default may follow from
+other fields (`default=Computed(_stage_types)`).  A result whose definition is a single type needs
+no parameter, nor does one whose type follows from what is given (`type=type_of("c")`); with
+`default=None` its type is a parameter that may be left out.  A parameter has another name than its
+field where callers say it shorter (`alias="scope"`).  What results follow from but no operation
+stores is an `InitVar`, as in a data class:
 
     count: InitVar[int] = fields.init_var(default=1, kw_only=True)
     result: fields.Result[RegType] = fields.typed_result(REG, type=_loaded, init=False)
 
-An operation whose constructor computes more writes `__init__` as in any dialect of xDSL.
+An operation whose constructor computes more writes `__init__`, with `init_fields` or, by groups as
+in other dialects of xDSL, `init_of_groups`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from typing import (
 )
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
@@ -50,6 +52,7 @@ from xdsl.irdl import (
     opt_attr_def,
     opt_operand_def,
     opt_prop_def,
+    opt_region_def,
     opt_result_def,
     prop_def,
     region_def,
@@ -76,7 +79,6 @@ if TYPE_CHECKING:
 ReadT = TypeVar("ReadT", covariant=True)
 GivenT = TypeVar("GivenT", contravariant=True)
 AttributeT = TypeVar("AttributeT", bound=Attribute)
-OpT = TypeVar("OpT", bound=IRDLOperation)
 
 
 class Field(Generic[ReadT, GivenT]):
@@ -100,7 +102,11 @@ Int: TypeAlias = Field[IntegerAttr, int]
 OptInt: TypeAlias = Field[IntegerAttr | None, int | None]
 Array: TypeAlias = Field[DenseArrayBase[IntegerType], Sequence[int]]
 Flag: TypeAlias = Field[UnitAttr | None, bool]
+OptBool: TypeAlias = Field[IntegerAttr | None, bool | None]
+Types: TypeAlias = "Field[ArrayAttr[Attribute], Sequence[Attribute]]"
+OptTypes: TypeAlias = "Field[ArrayAttr[Attribute] | None, Sequence[Attribute]]"
 Body: TypeAlias = Field[Region, Region | Block]
+OptBody: TypeAlias = Field[Region | None, Region | Block | None]
 Bodies: TypeAlias = Field[Sequence[Region], Sequence[Region]]
 Result: TypeAlias = "Field[OpResult[AttributeT], AttributeT]"
 ComputedResult: TypeAlias = "Field[OpResult[AttributeT], Attribute | None]"
@@ -195,9 +201,14 @@ def init_var(*, default: Any = REQUIRED, kw_only: bool = False) -> Any:
     return Parameter(default, kw_only)
 
 
-def body(*, single_block: bool = False) -> Any:
+def body(*, single_block: bool = False, default: Any = REQUIRED, kw_only: bool = False) -> Any:
     """A region, given as such or as its block."""
-    return _field(region_def("single_block" if single_block else None), REQUIRED, False)
+    return _field(region_def("single_block" if single_block else None), default, kw_only)
+
+
+def opt_body(*, default: Any = REQUIRED, kw_only: bool = False) -> Any:
+    """A region that may be absent."""
+    return _field(opt_region_def(), default, kw_only)
 
 
 def bodies() -> Any:
@@ -260,12 +271,25 @@ def opt_typed_result(
     return definition
 
 
+@overload
+def typed_results(
+    constraint: Any = Attribute, *, default: Any = REQUIRED, kw_only: bool = False
+) -> Any: ...
+@overload
 def typed_results(
     constraint: Any = Attribute, *, type: ResultType, init: Literal[False] = False
+) -> Any: ...
+def typed_results(
+    constraint: Any = Attribute,
+    *,
+    type: ResultType | None = None,
+    default: Any = REQUIRED,
+    kw_only: bool = False,
+    init: bool = True,
 ) -> Any:
-    """Results whose types `type` computes."""
+    """Results whose types are a parameter, or what `type` computes."""
     definition: Any = var_result_def(constraint)
-    definition.parameter = type
+    definition.parameter = Parameter(default, kw_only) if type is None else type
     return definition
 
 
@@ -278,26 +302,8 @@ def _inherited(*, init: Literal[False] = False) -> Any:
     """A field of xDSL's `Operation`, which is no parameter."""
 
 
-@dataclass_transform(
-    eq_default=False,
-    field_specifiers=(
-        operand,
-        opt_operand,
-        operands,
-        prop,
-        opt_prop,
-        opt_attr,
-        init_var,
-        body,
-        bodies,
-        typed_result,
-        opt_typed_result,
-        typed_results,
-        _inherited,
-    ),
-)
-def derived_init(cls: type[OpT]) -> type[OpT]:
-    """Give a class of operations, or a base of such classes, the constructor of its fields."""
+def _derive_init(cls: type[IRDLOperation]) -> None:
+    """Give a class the constructor of its fields, unless it writes or inherits another one."""
     parameters = dict[str, Any]()
     for name, value in list(vars(cls).items()):
         if isinstance(value, Parameter):
@@ -306,16 +312,39 @@ def derived_init(cls: type[OpT]) -> type[OpT]:
             del cls.__annotations__[name]
         elif parameter := getattr(value, "parameter", None):
             parameters[name] = parameter
-    for name, value in ((PARAMETERS, parameters), ("__init__", init_from_parameters)):
+    added: dict[str, Any] = {PARAMETERS: parameters}
+    if "__init__" not in vars(cls) and (parameters or cls.__init__ is init_of_groups):
+        added["__init__"] = init_from_parameters
+    for name, value in added.items():
         setattr(cls, name, value)
     place_operands(cls)
-    return cls
 
 
 if TYPE_CHECKING:
 
-    @derived_init
-    class FieldsOp(IRDLOperation):
+    @dataclass_transform(
+        eq_default=False,
+        field_specifiers=(
+            operand,
+            opt_operand,
+            operands,
+            prop,
+            opt_prop,
+            opt_attr,
+            init_var,
+            body,
+            opt_body,
+            bodies,
+            typed_result,
+            opt_typed_result,
+            typed_results,
+            _inherited,
+        ),
+    )
+    class _DataClassOp(IRDLOperation):
+        pass
+
+    class FieldsOp(_DataClassOp):
         """Base of operations with derived constructors."""
 
         # Operation is a dataclass: without these its own fields would be parameters.
@@ -341,3 +370,7 @@ else:
         """Base of operations with derived constructors."""
 
         __init__ = init_of_groups
+
+        def __init_subclass__(cls, **options: object) -> None:
+            super().__init_subclass__(**options)
+            _derive_init(cls)

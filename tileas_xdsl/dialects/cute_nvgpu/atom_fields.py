@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, AtomType
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AtomGetValueOp", "AtomSetValueOp", "PrefetchAtomDescOp"]
@@ -60,7 +60,6 @@ class AtomSetValueOp(IRDLOperation):
 
 
 @irdl_op_definition
-@derived_init
 class AtomGetValueOp(FieldsOp):
     """A value of an atom."""
 
@@ -80,7 +79,6 @@ class AtomGetValueOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PrefetchAtomDescOp(FieldsOp):
     """A prefetch of the tensor map that an atom of TMA executes."""
 

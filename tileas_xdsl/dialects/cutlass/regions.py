@@ -31,14 +31,13 @@ from tileas_xdsl.dialects.cutlass.types import (
     PipelineStateType,
     PipelineType,
 )
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AsyncExecOp", "ConsumeOp", "ProduceOp", "SwitchByExecutorOp", "YieldOp"]
 
 
 @irdl_op_definition
-@derived_init
 class YieldOp(FieldsOp):
     """What the body of an operation of `cutlass` gives."""
 
@@ -67,7 +66,6 @@ def check_yield(op: Operation, body: Region, types: Sequence[Attribute]) -> None
         raise op_error(op, f"gives {', '.join(map(str, types)) or 'nothing'}, its body {given}")
 
 
-@derived_init
 class _BodyOp(FieldsOp):
     """A stage with a body: the results are the state after the stage and what the body yields."""
 
@@ -91,7 +89,6 @@ class _BodyOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class ProduceOp(_BodyOp):
     """Acquire, body, commit.  The body gets the index of the stage and the barrier of TMA."""
 
@@ -117,7 +114,6 @@ class ProduceOp(_BodyOp):
 
 
 @irdl_op_definition
-@derived_init
 class ConsumeOp(_BodyOp):
     """Wait, body, release.  The body gets the index of the stage."""
 
@@ -134,7 +130,6 @@ class ConsumeOp(_BodyOp):
 
 
 @irdl_op_definition
-@derived_init
 class SwitchByExecutorOp(FieldsOp):
     """Gives each warp of the block its role: the arm whose mask has the bit of the warp.
 
@@ -217,7 +212,6 @@ def _inits(pipe: SSAValue) -> list[PipelineInitOp]:
 
 
 @irdl_op_definition
-@derived_init
 class AsyncExecOp(FieldsOp):
     """A container of work that goes on beside the main one; schedulers advance inside it."""
 

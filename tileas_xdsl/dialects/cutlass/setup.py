@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
@@ -40,7 +40,6 @@ def _participants(given: Mapping[str, Any]) -> ParticipantsType:
 
 
 @irdl_op_definition
-@derived_init
 class PipelineCreateOp(FieldsOp):
     """A pipeline whose mbarriers lie at `storage`: full for each stage, then empty for each."""
 
@@ -60,7 +59,6 @@ class PipelineCreateOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class MakeParticipantsOp(FieldsOp):
     """The warps at one end of a pipeline, which the type names."""
 
@@ -76,7 +74,6 @@ class MakeParticipantsOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PipelineInitOp(FieldsOp):
     """Initialises the barriers of every stage; all threads of the block execute it.
 

@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import keyword_among
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition, member_op
 
 __all__ = [
@@ -39,7 +39,6 @@ def _first_stage(given: Mapping[str, Any]) -> PipelineStateType:
 
 
 @irdl_op_definition
-@derived_init
 class StateCreateOp(FieldsOp):
     """The first stage: index 0, count 0, and phase 1 for a producer, 0 for a consumer."""
 
@@ -58,7 +57,6 @@ class StateCreateOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class StateIncrementOp(FieldsOp):
     """The next stage; behind the last one comes the first, with the other parity."""
 
@@ -77,7 +75,6 @@ class StateIncrementOp(FieldsOp):
             raise op_error(self, f"goes on from {self.state.type}, not to {self.result.type}")
 
 
-@derived_init
 class StateGetOp(FieldsOp):
     """A part of a state."""
 

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import LARGEST_COUNT
 from tileas_xdsl.dialects.cutlass.types import PipelineStateType, PipelineType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -68,7 +68,6 @@ def check_elected(op: Operation, type_: PipelineType, elected: SSAValue | None) 
         raise op_error(op, f"is done by every thread that copies by cp.async, as {type_} has it")
 
 
-@derived_init
 class _StepOp(FieldsOp):
     """Something that is done at a stage."""
 
@@ -79,7 +78,6 @@ class _StepOp(FieldsOp):
         check_stage(self, self.pipe, self.state)
 
 
-@derived_init
 class _WaitOp(_StepOp):
     """A wait that is over already where a probe has said so."""
 
@@ -91,7 +89,6 @@ _TYPES = "attr-dict `:` type($pipe) `,` type($state)"
 
 
 @irdl_op_definition
-@derived_init
 class ProducerAcquireOp(_WaitOp):
     """Waits until the stage is empty, and announces the bytes that TMA will bring to it."""
 
@@ -111,7 +108,6 @@ class ProducerAcquireOp(_WaitOp):
 
 
 @irdl_op_definition
-@derived_init
 class ProducerCommitOp(_StepOp):
     """Says that the stage is full.
 
@@ -135,7 +131,6 @@ class ProducerCommitOp(_StepOp):
 
 
 @irdl_op_definition
-@derived_init
 class ProducerTailOp(_StepOp):
     """Waits until every stage is empty, so that no block ends while others still signal it."""
 
@@ -145,7 +140,6 @@ class ProducerTailOp(_StepOp):
 
 
 @irdl_op_definition
-@derived_init
 class ConsumerWaitOp(_WaitOp):
     """Waits until the stage is full."""
 
@@ -155,7 +149,6 @@ class ConsumerWaitOp(_WaitOp):
 
 
 @irdl_op_definition
-@derived_init
 class ConsumerReleaseOp(_StepOp):
     """Says that the stage has been read, in every block that shares it.
 
@@ -170,7 +163,6 @@ class ConsumerReleaseOp(_StepOp):
     assembly_format = f"{_STEP} (`if` $elected^)? {_TYPES}"
 
 
-@derived_init
 class _ProbeOp(_StepOp):
     """Whether a wait would be over now."""
 
@@ -194,7 +186,6 @@ class ConsumerTryWaitOp(_ProbeOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetProducerBarrierOp(_StepOp):
     """The mbarrier at which the copies of TMA into the stage complete."""
 
@@ -207,7 +198,6 @@ class GetProducerBarrierOp(_StepOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetProducerMaskOp(FieldsOp):
     """The blocks of the cluster that a copy of TMA goes to: a bit for each that shares stages."""
 

@@ -23,7 +23,6 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.assumed_facts import BoundsAttr, DivisibilityAttr
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, numbers, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
@@ -74,7 +73,6 @@ ATTRIBUTES = (BoundedAttr, DivByAttr, SameElementsAttr)
 
 
 @tileas_op
-@derived_init
 class AssumeOp(TileasOp):
     """A value of which something is known; what breaks the promise has no meaning."""
 

@@ -9,13 +9,11 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 AXES = 3
 
 
-@derived_init
 class GridOp(TileasOp):
     """A number of the grid along an axis: 0 is x."""
 

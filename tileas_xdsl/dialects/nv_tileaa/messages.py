@@ -19,7 +19,6 @@ from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import TokenOp
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
@@ -29,7 +28,6 @@ _Text: TypeAlias = fields.Field[StringAttr, str | StringAttr]
 
 
 @tileas_op
-@derived_init
 class AssertOp(TileasOp):
     """Ends the kernel with a message where a condition, or an element of a tile, does not hold."""
 
@@ -47,7 +45,6 @@ class AssertOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class PrintOp(TokenOp):
     """Prints text; each `%` format stands for the next value, tiles with all their elements."""
 

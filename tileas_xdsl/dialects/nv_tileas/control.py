@@ -21,7 +21,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import keyword_among
-from tileas_xdsl.dialects.fields import derived_init
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScopeAttr,
     MemSemantic,
@@ -62,7 +62,7 @@ class YieldOp(TileasOp):
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     def __init__(self, *arguments: Operand) -> None:
-        super().__init__(operands=[arguments])
+        init_of_groups(self, operands=[arguments])
 
     def verify_(self) -> None:
         parent = self.parent_op()
@@ -100,7 +100,8 @@ class PragmaOp(TileasOp):
         body: Region | None = None,
     ) -> None:
         last = None if body is None or body.blocks.last is None else body.blocks.last.last_op
-        super().__init__(
+        init_of_groups(
+            self,
             result_types=[[value.type for value in last.operands] if last else []],
             properties={
                 "ocgEnterDirectives": _directives(enter),
@@ -168,7 +169,7 @@ class CancelNextProgramIdOp(TileasOp):
     assembly_format = "attr-dict `:` type($taken)"
 
     def __init__(self, axes: int = 1, *, with_validity: bool = True) -> None:
-        super().__init__(result_types=[claim_types(axes, with_validity=with_validity)])
+        init_of_groups(self, result_types=[claim_types(axes, with_validity=with_validity)])
 
     @property
     def program_ids(self) -> Sequence[SSAValue]:
@@ -185,7 +186,6 @@ class CancelNextProgramIdOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class AsyncCancelNextProgramIdOp(TileasOp):
     """Request to cancel a pending block; the token delivers the answer, if typed.
 
@@ -224,7 +224,6 @@ GRID_ACTIONS = ("wait", "launch_dependents")
 
 
 @tileas_op
-@derived_init
 class GridDependencyOp(TileasOp):
     """Order the grids of a stream where a launch lets the next one start early.
 
@@ -251,7 +250,6 @@ class GridDependencyOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class FenceAliasOp(TileasOp):
     """Order accesses to memory that is mapped at several addresses: those before have completed."""
 
@@ -271,7 +269,6 @@ FENCES = (MemSemantic.ACQUIRE, MemSemantic.RELEASE, MemSemantic.ACQ_REL)
 
 
 @tileas_op
-@derived_init
 class FenceOp(TileasOp):
     """Order relaxed accesses to tiles against others of the block: PTX's fence patterns.
 

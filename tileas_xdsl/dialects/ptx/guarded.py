@@ -5,13 +5,11 @@ from __future__ import annotations
 from xdsl.dialects.builtin import UnitAttr
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp
 from tileas_xdsl.dialects.ptx.checks import check_predicate
 from tileas_xdsl.dialects.ptx.emission import Writer
 
 
-@derived_init
 class GuardedOp(PtxOp):
     """Base of instructions behind `@p` or `@!p`; the guard is their last operand."""
 

@@ -10,7 +10,6 @@ from xdsl.irdl import base, operand_def, opt_prop_def, prop_def, result_def, tra
 from xdsl.traits import Pure, SymbolTable
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
@@ -148,7 +147,6 @@ class LdParamOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class ParamAddressOp(PtxOp):
     """The generic address of a parameter, as TMA takes that of a tensor map passed by value."""
 

@@ -15,7 +15,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.field_init import ResultType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr
 from tileas_xdsl.dialects.tl.base import (
@@ -45,7 +45,6 @@ def _allocated(space: Space) -> ResultType:
     return lambda given: MemRefType(given["element"], given["shape"], memory_space=SpaceAttr(space))
 
 
-@derived_init
 class _AllocOp(FieldsOp):
     """Base: a new buffer."""
 
@@ -56,7 +55,6 @@ class _AllocOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class AllocSharedOp(_AllocOp):
     """Allocate a buffer in shared memory; `layout` maps its elements to byte offsets."""
 
@@ -78,7 +76,6 @@ class AllocSharedOp(_AllocOp):
 
 
 @irdl_op_definition
-@derived_init
 class AllocFragmentOp(_AllocOp):
     """Allocate a buffer in registers; `layout` maps elements to threads and slots."""
 
@@ -97,7 +94,6 @@ class AllocFragmentOp(_AllocOp):
 
 
 @irdl_op_definition
-@derived_init
 class AllocLocalOp(_AllocOp):
     """Allocate a buffer private to each thread; in a parallel loop, to each iteration.
 
@@ -115,7 +111,6 @@ class AllocLocalOp(_AllocOp):
         check_in_kernel(self)
 
 
-@derived_init
 class _AliasOp(FieldsOp):
     """Base: another buffer of the same storage, the row-major bits of `source`."""
 

@@ -13,7 +13,7 @@ from xdsl.irdl import (
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.base import (
     BUFFER,
@@ -47,7 +47,6 @@ def _policy(policy: Policy | str) -> PolicyAttr:
 
 
 @irdl_op_definition
-@derived_init
 class ReduceOp(FieldsOp):
     """`tl.reduce max %x to %m axis 1`: reduce `source` along `axis` into `target`.
 
@@ -107,7 +106,6 @@ class ReduceOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class CumSumOp(FieldsOp):
     """`tl.cumsum %x to %y axis 1`: inclusive prefix sum along `axis`.
 
@@ -148,7 +146,6 @@ def _check_along_axis(op: ReduceOp | CumSumOp, allowed: Sequence[Scope]) -> None
 
 
 @irdl_op_definition
-@derived_init
 class GemmOp(FieldsOp):
     """`tl.gemm %a, %b, %c`: C += A B, or C = A B with `clear`.
 
@@ -226,7 +223,6 @@ class GemmOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class AtomicAddOp(FieldsOp):
     """`tl.atomic_add %buf[%i], %v`: one iteration adds to an element; others may add to it too."""
 

@@ -21,7 +21,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import AT_LEAST_1, number_among
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
@@ -58,7 +58,6 @@ _OptFragment: TypeAlias = fields.Field[FragmentAttr | None, FragmentAttr | None]
 
 
 @irdl_op_definition
-@derived_init
 class ParallelOp(FieldsOp):
     """Run every iteration of the box `extents` once, on some thread; iterations are independent.
 
@@ -154,7 +153,6 @@ def _check_iteration(op: Operation) -> None:
     raise op_error(op, "has no place in an iteration of a tl.parallel")
 
 
-@derived_init
 class _CountedOp(FieldsOp):
     """Base: a variable from `lower` up to, without, `upper`, by `step` (default: 1)."""
 
@@ -220,7 +218,6 @@ class SerialOp(_CountedOp):
 
 
 @irdl_op_definition
-@derived_init
 class PipelinedOp(_CountedOp):
     """Iterations one after another; copies into shared memory may run `stages` - 1 of them ahead.
 

@@ -27,7 +27,7 @@ from xdsl.irdl import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
@@ -73,7 +73,6 @@ class Side:
 
 
 @irdl_op_definition
-@derived_init
 class CopyOp(FieldsOp):
     """`tl.copy %A[%y, %k] to %As`: the elements of a region, converted to those of the target.
 
@@ -207,7 +206,6 @@ class CopyOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class FillOp(FieldsOp):
     """`tl.fill %c, %value`: every element of a buffer is one value."""
 
@@ -239,7 +237,6 @@ class FillOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class ConvertLayoutOp(FieldsOp):
     """The same elements in a fragment of another layout; `cost` is in cycles of the block."""
 

@@ -53,7 +53,7 @@ def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> 
             return False
     iterators = _iterators(function)
     for pipeline, stages in left.items():
-        pipeline.num_stages = IntegerAttr(stages, pipeline.num_stages.type)
+        pipeline.properties["numStages"] = IntegerAttr(stages, pipeline.num_stages.type)
         for buffer in _buffers(pipeline.view):
             set_type(buffer, _of_stages(buffer.type, stages))
         for value in iterators.get(pipeline, ()):

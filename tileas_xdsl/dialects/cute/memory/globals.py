@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.printf import MAX_VALUES, Conversion, FormatError, parse_format
 
@@ -45,7 +45,6 @@ class AddressOfOp(IRDLOperation):
 
 
 @irdl_op_definition
-@derived_init
 class PrintTextOp(FieldsOp):
     """The thread prints text; values are `f64`, and `i32`, or `i64` by formats with `ll`."""
 

@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.cute.types.elements import element_of, stored_bytes
 from tileas_xdsl.dialects.cute.types.integers import DivisibleType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout.expr.expression import Variable, divisor_of
@@ -357,7 +357,6 @@ class LoadOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class StoreOp(FieldsOp):
     """Writes an element, or the N elements of a fragment to N consecutive places.
 

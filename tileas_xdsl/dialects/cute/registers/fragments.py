@@ -18,7 +18,7 @@ from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.memory.pointers import Value
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.field_init import as_value, initialise
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.interned import i32_attr, vector_of
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -109,7 +109,6 @@ class UndefFragmentOp(IRDLOperation):
 
 
 @irdl_op_definition
-@derived_init
 class SelectFragmentOp(FieldsOp):
     """Element by element: that of `lhs` where the mask holds, else that of `rhs`.
 

@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import keyword, number
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.arch import TARGETS
@@ -56,7 +56,6 @@ ROWS = 8
 """Rows of a core matrix: MN of a K-major operand is a multiple of it."""
 
 
-@derived_init
 class CanonicalDescriptorOp(FieldsOp):
     """The descriptor of an operand, whose offsets follow from its layout."""
 

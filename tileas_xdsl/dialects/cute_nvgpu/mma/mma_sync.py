@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import ASYNC_BYTES
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import GROUPS_UNDER_WAY, value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import OfBarrierOp
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
 
@@ -45,7 +45,6 @@ REGISTER_BYTES = {"b32": 4, "f32": 4, "f64": 8}
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncOp(FieldsOp):
     """Starts a copy of `bytes` bytes from global to shared memory; the group of it counts it.
 
@@ -80,7 +79,6 @@ class CpAsyncOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncCommitOp(FieldsOp):
     """Closes the group of asynchronous copies that this thread started since the last one."""
 
@@ -90,7 +88,6 @@ class CpAsyncCommitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncWaitOp(FieldsOp):
     """Waits until at most `count` groups of this thread are under way."""
 
@@ -102,7 +99,6 @@ class CpAsyncWaitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncMbarrierArriveOp(OfBarrierOp):
     """Arrives at an mbarrier when all copies that this thread has started are there.
 
@@ -114,7 +110,6 @@ class CpAsyncMbarrierArriveOp(OfBarrierOp):
     assembly_format = "$ptr attr-dict `:` type($ptr)"
 
 
-@derived_init
 class WarpProductOp(FieldsOp):
     """`D = A * B + C` of a warp, all in registers; A row by row, B column by column."""
 

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.base.checks import fragment
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.features import FEATURES, Feature
@@ -42,7 +42,6 @@ IDS: Mapping[str, range] = {"thread_id_a": range(2), "thread_id_b": range(4)}
 
 
 @irdl_op_definition
-@derived_init
 class MmaSm120BlockScaledOp(FieldsOp):
     """`D = (A * SFA) * (B * SFB) + C` of a warp, all in registers.
 

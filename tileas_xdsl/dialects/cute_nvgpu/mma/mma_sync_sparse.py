@@ -21,7 +21,6 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import FP8, WarpProductOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import MMA, Fragments
 
 __all__ = ["MmaSm80SparseOp"]
@@ -40,7 +39,6 @@ K_OF_A_THREAD = 16
 
 
 @irdl_op_definition
-@derived_init
 class MmaSm80SparseOp(WarpProductOp):
     """A product of a warp whose A has half of its elements, as `metadata` says.
 

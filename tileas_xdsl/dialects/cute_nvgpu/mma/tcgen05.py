@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, number, val
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
@@ -91,7 +91,6 @@ _COLUMNS = number_among(i32, TMEM_COLUMNS, "has {known} columns, not {given}")
 
 
 @irdl_op_definition
-@derived_init
 class AllocTmemOp(FieldsOp):
     """A whole warp takes columns of tensor memory; their address is written to shared memory."""
 
@@ -108,7 +107,6 @@ class AllocTmemOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class DeallocTmemOp(FieldsOp):
     """A whole warp gives columns of tensor memory back, all of whose users are done."""
 
@@ -122,7 +120,6 @@ class DeallocTmemOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class RelinquishTmemOp(FieldsOp):
     """The block allocates no more tensor memory, so that others may."""
 
@@ -134,7 +131,6 @@ class RelinquishTmemOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class RetrieveTmemPtrOp(FieldsOp):
     """The address that an allocation has written to shared memory."""
 
@@ -178,7 +174,6 @@ class TmemLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-@derived_init
 class TmemStoreOp(FieldsOp):
     """Starts to store registers to the lanes of tensor memory that this warp reaches."""
 
@@ -243,7 +238,6 @@ class TmemWaitOp(IRDLOperation):
 
 
 @irdl_op_definition
-@derived_init
 class TmemFenceOp(FieldsOp):
     """Orders accesses to tensor memory around a barrier: `before` it, or `after` it."""
 
@@ -264,7 +258,6 @@ class MakeUmmaSmemDescOp(DescriptorOp):
 
 
 @irdl_op_definition
-@derived_init
 class UmmaOp(FieldsOp):
     """One thread starts `D = A * B + D` at address `d`, or `D = A * B` where `accumulate` is false.
 
@@ -332,7 +325,6 @@ def _format(name: str) -> str:
 
 
 @irdl_op_definition
-@derived_init
 class UmmaCommitOp(FieldsOp):
     """An arrival at an mbarrier when all products that this thread has started are done.
 
@@ -355,7 +347,6 @@ class UmmaCommitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PairTmaLoadOp(FieldsOp):
     """Starts the copy of one box to shared memory, for products of two blocks.
 

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import ONE_OR_TWO_BLOCKS,
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_COPIES
@@ -42,7 +42,6 @@ ALL_FORMATS: Mapping[str, str] = {
 
 
 @irdl_op_definition
-@derived_init
 class CopyToTmemOp(FieldsOp):
     """One thread starts the copy of a matrix of shared memory to tensor memory.
 
@@ -86,7 +85,6 @@ class CopyToTmemOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class UmmaBlockScaledOp(FieldsOp):
     """One thread starts `D = (A * SFA) * (B * SFB) + D`, or without `+ D`.
 

@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     value_of,
 )
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -65,7 +65,6 @@ _SMEM = AddressSpace.SMEM
 _SHAPE = DenseArrayBase.constr(i32)
 
 
-@derived_init
 class DescriptorOp(FieldsOp):
     """The descriptor of an operand of a product, in the generation of its target."""
 
@@ -143,7 +142,6 @@ class SmemDescAddOp(FieldsOp):
             )
 
 
-@derived_init
 class _WgmmaActOp(FieldsOp):
     assembly_format = "attr-dict"
 
@@ -194,7 +192,6 @@ class WgmmaWaitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class MmaSm90Op(FieldsOp):
     """Starts `D = A * B + C` in the registers of C, or `D = A * B` where `scale_d` is false.
 

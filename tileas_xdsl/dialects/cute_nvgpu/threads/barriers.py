@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     Value,
     optional_number,
 )
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -70,7 +70,6 @@ def counted(what: str, first: int) -> AttrConstraint[IntegerAttr]:
     return number_among(i32, range(first, LARGEST_COUNT + 1), text)
 
 
-@derived_init
 class OfBarrierOp(FieldsOp):
     """Base: about an mbarrier.  Subclasses say it again: operands of bases would be last."""
 
@@ -81,7 +80,6 @@ class OfBarrierOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierInitOp(OfBarrierOp):
     """Makes an mbarrier that `count` arrivals complete.  One thread executes it."""
 
@@ -95,7 +93,6 @@ class MbarrierInitOp(OfBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierInvalOp(OfBarrierOp):
     """Ends the life of an mbarrier, which may be initialised again.  One thread executes it."""
 
@@ -108,7 +105,6 @@ class MbarrierInvalOp(OfBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierArriveOp(OfBarrierOp):
     """One arrival, at the same barrier of block `cta` of the cluster if that is given."""
 
@@ -122,7 +118,6 @@ class MbarrierArriveOp(OfBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierArriveExpectTxOp(OfBarrierOp):
     """One arrival that announces bytes which bulk copies are to deliver in this phase."""
 
@@ -136,7 +131,6 @@ class MbarrierArriveExpectTxOp(OfBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierWaitOp(OfBarrierOp):
     """Waits until the phase with this parity (0 or 1) is complete."""
 
@@ -149,7 +143,6 @@ class MbarrierWaitOp(OfBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierTryWaitOp(OfBarrierOp):
     """Whether the phase with this parity (0 or 1) is complete, after a limited time."""
 
@@ -162,7 +155,6 @@ class MbarrierTryWaitOp(OfBarrierOp):
     assembly_format = "$ptr `,` $parity attr-dict `:` type($ptr)"
 
 
-@derived_init
 class _BareOp(FieldsOp):
     """An operation that only acts."""
 
@@ -177,7 +169,6 @@ class FenceMbarrierInitOp(_BareOp):
 
 
 @irdl_op_definition
-@derived_init
 class FenceProxyAsyncOp(FieldsOp):
     """Orders this thread's plain accesses before later ones by bulk copies and wgmma."""
 
@@ -222,6 +213,7 @@ class BarrierOp(_NamedBarrierOp):
     """Waits for `threads` threads of the block, all of them if it says no number."""
 
     name = "cute_nvgpu.arch.barrier"
+    __init__ = _NamedBarrierOp.__init__
 
 
 @irdl_op_definition
@@ -229,6 +221,7 @@ class BarrierArriveOp(_NamedBarrierOp):
     """Arrives at a barrier that others wait at; needs the number of threads."""
 
     name = "cute_nvgpu.arch.barrier_arrive"
+    __init__ = _NamedBarrierOp.__init__
 
     def verify_(self) -> None:
         super().verify_()
@@ -237,7 +230,6 @@ class BarrierArriveOp(_NamedBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class ClusterArriveOp(FieldsOp):
     """Arrives at the barrier of the cluster; `relaxed` orders no memory and is cheap."""
 

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute.base.checks import one_of
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, boolean, number, value_of
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -40,7 +40,6 @@ LARGEST_ALIGNMENT = 1024
 """How dynamic shared memory is aligned, in bytes: the period of the 128-byte swizzle."""
 
 
-@derived_init
 class _AxisOp(FieldsOp):
     """A special register with one value for each axis."""
 
@@ -76,7 +75,6 @@ class GridDimOp(_AxisOp):
     traits = traits_def(Pure())
 
 
-@derived_init
 class _IndexOp(FieldsOp):
     """An index that needs no operand."""
 
@@ -113,7 +111,6 @@ class ClusterRankOp(_IndexOp):
 
 
 @irdl_op_definition
-@derived_init
 class ElectOneOp(FieldsOp):
     """True for one thread of the warp.  The whole warp executes it."""
 
@@ -145,7 +142,6 @@ class MakeWarpUniformOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class SetMaxRegisterOp(FieldsOp):
     """Changes how many registers each thread of the warpgroup has.  The warpgroup executes it."""
 
@@ -199,7 +195,6 @@ class GetDynSmemOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetDynSmemSizeOp(FieldsOp):
     """The bytes of dynamic shared memory that the launch gave."""
 

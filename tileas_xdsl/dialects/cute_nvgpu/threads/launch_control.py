@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["CLC_RESPONSE_BYTES", "ClcResponseOp", "IssueClcQueryOp", "check_clc_response"]
@@ -28,7 +28,6 @@ def check_clc_response(op: Operation, response: SSAValue) -> None:
 
 
 @irdl_op_definition
-@derived_init
 class IssueClcQueryOp(FieldsOp):
     """Asks for a cluster that has not started; 16 bytes of transactions complete at the mbarrier.
 

@@ -31,7 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
     optional_number,
     value_of,
 )
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp"]
@@ -67,7 +67,6 @@ def _check_matrices(op: Operation, ptr: SSAValue, count: int, value: Attribute) 
 
 
 @irdl_op_definition
-@derived_init
 class StsmOp(FieldsOp):
     """Writes 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
 
@@ -89,7 +88,6 @@ class StsmOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class LdsmOp(FieldsOp):
     """Reads 8x8 matrices of 16-bit elements: lane l gives the address of row l%8 of matrix l/8."""
 
@@ -148,7 +146,6 @@ class ShuffleOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class ReduxOp(FieldsOp):
     """Combines a 32-bit integer of all lanes of the warp; every lane gets the result."""
 
@@ -164,7 +161,6 @@ class ReduxOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PrmtOp(FieldsOp):
     """Four bytes of two words: digit n of the selector picks byte n, 0 to 3 of `a`, 4 to 7 of `b`.
 

@@ -14,7 +14,7 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -70,7 +70,6 @@ def check_copy(
 
 
 @irdl_op_definition
-@derived_init
 class TmaLoadOp(FieldsOp):
     """Starts the copy of one box to shared memory; its bytes complete at the mbarrier.
 
@@ -105,7 +104,6 @@ class TmaLoadOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class TmaStoreOp(FieldsOp):
     """Starts the copy of one box from shared memory; the bulk group counts it.
 
@@ -130,7 +128,6 @@ class TmaStoreOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class TmaReduceOp(FieldsOp):
     """Like a store, but combines with what is in global memory."""
 
@@ -153,7 +150,6 @@ class TmaReduceOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class BulkCommitOp(FieldsOp):
     """Closes the group of bulk copies that this thread started since the last one."""
 
@@ -165,7 +161,6 @@ class BulkCommitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class BulkWaitOp(FieldsOp):
     """Waits until at most `count` groups of this thread are open; with `read`, still read."""
 
@@ -181,7 +176,6 @@ class BulkWaitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PrefetchTmaDescOp(FieldsOp):
     """Brings a tensor map into the descriptor cache."""
 

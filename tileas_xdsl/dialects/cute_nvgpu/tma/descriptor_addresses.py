@@ -10,7 +10,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import DESCRIPTOR
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorIm2colType, TmaDescriptorTiledType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
 ]
 
 
-@derived_init
 class _OfMapOp(FieldsOp):
     """Something of a tensor map that is an argument of the kernel."""
 
@@ -34,7 +33,6 @@ class _OfMapOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetTmaDescAddrOp(_OfMapOp):
     """The address of a tensor map, as atoms of TMA take it."""
 
@@ -45,7 +43,6 @@ class GetTmaDescAddrOp(_OfMapOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetGridConstantPointerOp(_OfMapOp):
     """The address of an argument that all blocks share, which are tensor maps."""
 
@@ -56,7 +53,6 @@ class GetGridConstantPointerOp(_OfMapOp):
 
 
 @irdl_op_definition
-@derived_init
 class CastTmaDescToIntegerOp(_OfMapOp):
     """The address of a tensor map as a number."""
 

@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.target.tma.tensor_map import MAX_RANK
 
@@ -40,7 +40,6 @@ _LIMITS: Mapping[str, int] = {"global_dim": MAX_RANK, "global_stride": MAX_RANK 
 
 
 @irdl_op_definition
-@derived_init
 class CopyTmaDescOp(FieldsOp):
     """The warp copies a tensor map to shared memory, and synchronises.
 
@@ -61,7 +60,6 @@ class CopyTmaDescOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class UpdateTmaDescOp(FieldsOp):
     """Changes one field of a tensor map in shared memory: address, an extent or a stride in bytes.
 
@@ -106,7 +104,6 @@ class UpdateTmaDescOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class PublishTmaDescOp(FieldsOp):
     """The threads of a warp meet and copy a tensor map to global memory, released to TMA."""
 
@@ -123,7 +120,6 @@ class PublishTmaDescOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class AcquireTmaDescOp(FieldsOp):
     """A tensor map that was published in global memory, for the TMA instructions of this thread."""
 

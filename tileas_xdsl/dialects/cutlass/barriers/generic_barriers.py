@@ -15,7 +15,7 @@ from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -41,7 +41,6 @@ def check_group(op: Operation, id: IntegerAttr, threads: IntegerAttr) -> None:
 
 
 @irdl_op_definition
-@derived_init
 class GenericBarrierSyncOp(FieldsOp):
     """The threads of a group wait for one another."""
 
@@ -56,7 +55,6 @@ class GenericBarrierSyncOp(FieldsOp):
         check_group(self, self.id, self.threads)
 
 
-@derived_init
 class _CounterOp(FieldsOp):
     """What a group does at a counter; all its threads execute it."""
 

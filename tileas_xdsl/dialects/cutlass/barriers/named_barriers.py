@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import i32
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WHOLE_WARPS
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["NamedBarrierArriveAndWaitOp", "NamedBarrierArriveOp"]
@@ -16,7 +16,6 @@ IDS = range(1, NAMED_BARRIERS)
 """Barriers that a kernel may name; number 0 is the one of the whole block."""
 
 
-@derived_init
 class _NamedBarrierOp(FieldsOp):
     """A barrier by its number, and how many threads it is for."""
 

@@ -19,7 +19,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier, counted
 from tileas_xdsl.dialects.cutlass.types import SeqBarStateType, SeqBarType
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -42,7 +42,6 @@ def _first_stage(given: Mapping[str, Any]) -> SeqBarStateType:
 
 
 @irdl_op_definition
-@derived_init
 class SeqBarCreateOp(FieldsOp):
     """A sequence whose mbarriers lie at `storage`, those of a stage beside one another."""
 
@@ -61,7 +60,6 @@ class SeqBarCreateOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class SeqBarInitOp(FieldsOp):
     """Initialises all barriers; all threads of the block execute it.
 
@@ -77,7 +75,6 @@ class SeqBarInitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class SeqBarStateCreateOp(FieldsOp):
     """The first stage; group 0 has the other parity, so that its first turn begins at once."""
 
@@ -94,7 +91,6 @@ class SeqBarStateCreateOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class SeqBarWaitOp(FieldsOp):
     """Waits for the turn of `group` in this stage."""
 
@@ -111,7 +107,6 @@ class SeqBarWaitOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class SeqBarArriveOp(FieldsOp):
     """Ends the turn of `group` in this stage: the next group may go on.  Gives the next stage."""
 

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -71,7 +71,6 @@ def check_pieces(op: Operation, data: MemRefType, array: SSAValue, width: int) -
         raise op_error(op, f"moves {data.element_type}, but the array is {type_}")
 
 
-@derived_init
 class BlockStripedOp(FieldsOp):
     """Base: all of `threads` threads execute it, each with its own number."""
 
@@ -125,7 +124,6 @@ class BlockStripedStoreOp(BlockStripedOp):
 
 
 @irdl_op_definition
-@derived_init
 class BlockStripedReduceOp(BlockStripedOp):
     """Updates each element of a thread by its register, atomically on the device."""
 

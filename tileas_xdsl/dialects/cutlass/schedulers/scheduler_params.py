@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 )
 from tileas_xdsl.dialects.cutlass.types import STREAMK, SchedulerParamsType
 from tileas_xdsl.dialects.field_init import init_fields
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -247,7 +247,6 @@ class MakeStreamkParamsOp(StreamkParamsOp):
         check_tile(self, self.tile.get_values(), 3)
 
 
-@derived_init
 class OfParamsOp(FieldsOp):
     """Something that parameters say."""
 
@@ -257,7 +256,6 @@ class OfParamsOp(FieldsOp):
 
 
 @irdl_op_definition
-@derived_init
 class ParamsGetValueOp(OfParamsOp):
     """A field of the parameters."""
 
@@ -293,7 +291,6 @@ class GetGridShapeOp(OfParamsOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetWorkspaceSizesOp(OfParamsOp):
     """The bytes of global memory that the scheduler needs: none where no tile is split.
 

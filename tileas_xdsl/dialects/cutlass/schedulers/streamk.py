@@ -29,7 +29,6 @@ from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import (
 )
 from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import OfWorkOp
 from tileas_xdsl.dialects.cutlass.types import STREAMK
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = [
@@ -51,7 +50,6 @@ def check_splits(op: Operation, params: SSAValue) -> None:
         raise op_error(op, f"is of {STREAMK}, which splits tiles: {params.type} does not")
 
 
-@derived_init
 class _KTilesOp(OfWorkOp):
     """A number of tiles along K."""
 
@@ -81,7 +79,6 @@ class GetWorkKTileCountOp(_KTilesOp):
 
 
 @irdl_op_definition
-@derived_init
 class ComputeEpilogueOp(OfWorkOp):
     """Return whether this block ends with the complete accumulator: its K range is the last one."""
 
@@ -98,7 +95,6 @@ def _check_workspace(op: Operation, workspace: SSAValue) -> None:
 
 
 @irdl_op_definition
-@derived_init
 class InitializeWorkspaceOp(OfParamsOp):
     """Sets the counters to 0: `of` threads share them, in a kernel before the one that counts."""
 
@@ -120,7 +116,6 @@ class InitializeWorkspaceOp(OfParamsOp):
         _check_workspace(self, self.workspace)
 
 
-@derived_init
 class _FixupOp(OfWorkOp):
     """What a group of threads does where several blocks share a tile; all of them execute it."""
 
@@ -136,7 +131,6 @@ class _FixupOp(OfWorkOp):
         check_group(self, self.id, self.threads)
 
 
-@derived_init
 class _CountedFixupOp(_FixupOp):
     """Base of the single steps of the fixup, for kernels that move accumulators themselves."""
 
@@ -165,7 +159,6 @@ class FixupIncrementOp(_CountedFixupOp):
 
 
 @irdl_op_definition
-@derived_init
 class FixupOp(_FixupOp):
     """Adds the sums of the parts before this one to `data`, and hands on what is not the last part.
 

@@ -40,7 +40,7 @@ from tileas_xdsl.dialects.cutlass.types import (
     SchedulerParamsType,
     WorkTileInfoType,
 )
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init, type_of
+from tileas_xdsl.dialects.fields import FieldsOp, type_of
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -112,7 +112,6 @@ def _made_work(given: Mapping[str, Any]) -> WorkTileInfoType:
     return work_of(SSAValue.get(given["params"]).type)
 
 
-@derived_init
 class MadeWorkOp(FieldsOp):
     """Base: a tile of the scheduler."""
 
@@ -123,7 +122,6 @@ class MadeWorkOp(FieldsOp):
         check_work(self, self.params, self.result)
 
 
-@derived_init
 class OfWorkOp(FieldsOp):
     """Base: something about a tile of the scheduler."""
 
@@ -145,7 +143,6 @@ class InitialWorkTileInfoOp(MadeWorkOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetCurrentWorkOp(MadeWorkOp):
     """The tile, or the first part of the unit, that has a number."""
 
@@ -157,7 +154,6 @@ class GetCurrentWorkOp(MadeWorkOp):
     assembly_format = "$params `,` $number attr-dict `:` type($params)"
 
 
-@derived_init
 class _NextWorkOp(OfWorkOp):
     """The tile after another one; of a unit first its other parts, from the last to the first."""
 
@@ -191,7 +187,6 @@ class AdvanceToNextWorkOp(_NextWorkOp):
 
 
 @irdl_op_definition
-@derived_init
 class FetchNextWorkOp(_NextWorkOp):
     """The next tile of this block, however its scheduler finds it.
 
@@ -225,7 +220,6 @@ def _asking(given: Mapping[str, Any]) -> SchedulerParamsType:
 
 
 @irdl_op_definition
-@derived_init
 class CreateSM100SchedulerOp(FieldsOp):
     """A block's own tile, then tiles of blocks that have not started: `clusterlaunchcontrol`.
 
@@ -255,7 +249,6 @@ class CreateSM100SchedulerOp(FieldsOp):
             raise op_error(self, f"makes {wanted} of {given}, not {self.result.type}")
 
 
-@derived_init
 class _Sm100Op(FieldsOp):
     """Base: something about a stage of requests."""
 
@@ -279,7 +272,6 @@ class GetWorkidResponsePtrOp(_Sm100Op):
 
 
 @irdl_op_definition
-@derived_init
 class QueryNextWorkOp(_Sm100Op):
     """Asks for the tile of a block that has not started; one thread of the cluster asks.
 
@@ -297,7 +289,6 @@ class QueryNextWorkOp(_Sm100Op):
     )
 
 
-@derived_init
 class _CreateWorkOp(MadeWorkOp):
     """A tile by its indices."""
 
@@ -339,7 +330,6 @@ class CreateStaticPersistentWorkTileInfoOp(_CreateWorkOp):
 
 
 @irdl_op_definition
-@derived_init
 class CreateStreamkWorkTileInfoOp(MadeWorkOp):
     """A part of a tile: `count` tiles along K from `k` on, of the unit with a number."""
 
@@ -365,7 +355,6 @@ class CreateStreamkWorkTileInfoOp(MadeWorkOp):
 
 
 @irdl_op_definition
-@derived_init
 class WorkTileInfoGetValueOp(OfWorkOp):
     """A field of a tile: an index, or whether there is such a tile."""
 
@@ -395,7 +384,6 @@ def field_type(field: str) -> Attribute:
 
 
 @irdl_op_definition
-@derived_init
 class WorkTileInfoSetValueOp(OfWorkOp):
     """The tile with another index, or another word on whether there is one.
 

@@ -10,6 +10,7 @@ from xdsl.traits import IsTerminator, Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileaa.base import Value, listed
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -26,7 +27,7 @@ class YieldOp(TileasOp):
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     def __init__(self, *arguments: Value) -> None:
-        super().__init__(operands=[arguments])
+        init_of_groups(self, operands=[arguments])
 
 
 def check_body(

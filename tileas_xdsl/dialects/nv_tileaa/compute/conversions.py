@@ -10,14 +10,12 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import check_shape, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
-@derived_init
 class ConversionOp(TileasOp):
     """A value, or each element of a tile, as another type."""
 

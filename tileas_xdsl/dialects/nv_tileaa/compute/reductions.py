@@ -21,7 +21,6 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, listed, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import check_body
 from tileas_xdsl.dialects.nv_tileas.element_names import NARROW_FLOATS, element_name
@@ -36,7 +35,6 @@ _HALF_ACCUMULATORS = ("f16", *NARROW_FLOATS)
 
 
 @tileas_op
-@derived_init
 class DotOp(TileasOp):
     """D = A * B + C, A of [L x] M x K, B of [L x] K x N; with scales, of blocks along K.
 
@@ -117,7 +115,6 @@ def _types(given: Mapping[str, Any]) -> Sequence[Attribute]:
     return [SSAValue.get(source).type for source in given["sources"]]
 
 
-@derived_init
 class CombiningOp(TileasOp):
     """Elements along an axis combined by a body: accumulators first, then the next elements.
 
@@ -163,7 +160,6 @@ def _without(shape: Sequence[int], axis: int) -> Sequence[int]:
 
 
 @tileas_op
-@derived_init
 class ReduceOp(CombiningOp):
     """Tiles without dimension `axis`; a scalar where nothing is left."""
 
@@ -176,7 +172,6 @@ class ReduceOp(CombiningOp):
 
 
 @tileas_op
-@derived_init
 class ScanOp(CombiningOp):
     """Running combinations along `axis`; with `reverse`, from the last element to the first."""
 

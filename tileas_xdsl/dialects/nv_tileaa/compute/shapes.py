@@ -21,7 +21,6 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
     Axes,
     Shape,
@@ -44,7 +43,6 @@ _ARROW = "$source attr-dict `:` type($source) `->` type($result)"
 
 
 @tileas_op
-@derived_init
 class ViewOp(TileasOp):
     """The same elements, in row-major order, in another shape; a scalar is a shape too."""
 
@@ -73,7 +71,6 @@ def _expanded(given: Mapping[str, Any]) -> Attribute:
 
 
 @tileas_op
-@derived_init
 class ExpandDimsOp(TileasOp):
     """A tile with a dimension of extent one more, before dimension `axis` of the source."""
 
@@ -95,7 +92,6 @@ class ExpandDimsOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class BroadcastOp(TileasOp):
     """The same elements again along dimensions of extent one."""
 
@@ -123,7 +119,6 @@ def _permuted(given: Mapping[str, Any]) -> Attribute:
 
 
 @tileas_op
-@derived_init
 class PermuteOp(TileasOp):
     """Dimension `i` of the result is dimension `permutation[i]` of the source."""
 
@@ -156,7 +151,6 @@ def _joined(given: Mapping[str, Any]) -> Attribute:
 
 
 @tileas_op
-@derived_init
 class CatOp(TileasOp):
     """`lhs`, then `rhs`, along dimension `axis`."""
 
@@ -196,7 +190,6 @@ def check_slices(
 
 
 @tileas_op
-@derived_init
 class ExtractOp(TileasOp):
     """A part of a tile, by its number along each dimension."""
 
@@ -219,7 +212,6 @@ class ExtractOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class InsertOp(TileasOp):
     """`destination` with the part replaced that has these numbers along each dimension."""
 
@@ -246,7 +238,6 @@ class InsertOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class MakeRangeOp(TileasOp):
     """The numbers `start`, `start + 1` and so on, up to `end`."""
 
@@ -269,7 +260,6 @@ class MakeRangeOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class SplatOp(TileasOp):
     """A scalar as every element of a tile."""
 
@@ -289,7 +279,6 @@ class SplatOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class GenerateOp(TileasOp):
     """A tile whose elements the body computes from their coordinates, one `index` a dimension."""
 

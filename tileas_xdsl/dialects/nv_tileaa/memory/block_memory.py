@@ -6,14 +6,12 @@ from xdsl.dialects.builtin import i64
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import AT_LEAST_1, POWERS_OF_TWO, number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import number
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 @tileas_op
-@derived_init
 class AllocaOp(TileasOp):
     """Memory for `num_elem` elements that lives until the end of the region around it.
 

@@ -10,7 +10,6 @@ from xdsl.traits import Pure, SymbolOpInterface
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import number
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
@@ -19,7 +18,6 @@ Dense = DenseIntOrFPElementsAttr[Any]
 
 
 @tileas_op
-@derived_init
 class GlobalOp(TileasOp):
     """Elements in global memory, the same ones for all blocks, with their first values."""
 
@@ -36,7 +34,6 @@ class GlobalOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class GetGlobalOp(TileasOp):
     """The address of the first element of a global, with its initial elements.
 

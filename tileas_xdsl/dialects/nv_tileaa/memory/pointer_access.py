@@ -12,7 +12,6 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of, type_at
 from tileas_xdsl.dialects.nv_tileaa.folding import LoadPatterns, StorePatterns
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, PtrType
@@ -54,7 +53,6 @@ def _loaded(given: Mapping[str, Any]) -> Attribute:
     return tile_of(pointee_of(type_), shape_of(type_))
 
 
-@derived_init
 class TokenOp(TileasOp):
     """An effect that memory tokens order: it gives a token iff it takes one."""
 
@@ -69,7 +67,6 @@ class TokenOp(TileasOp):
             raise op_error(self, "gives a token iff it takes one")
 
 
-@derived_init
 class AccessOp(TokenOp):
     """An access to memory: its order and scope, its memory tokens, and hints."""
 
@@ -113,7 +110,6 @@ class PointerOp(AccessOp):
 
 
 @tileas_op
-@derived_init
 class LoadOp(PointerOp):
     """Load what pointers point to; where the mask is false, `other`, or undefined without it."""
 
@@ -140,7 +136,6 @@ class LoadOp(PointerOp):
             raise op_error(self, f"expects {self.result.type} besides, but got {self.other.type}")
 
 
-@derived_init
 class ValueOp(PointerOp):
     """A value for each pointer for which the mask holds."""
 
@@ -167,7 +162,6 @@ class StoreOp(ValueOp):
     )
 
 
-@derived_init
 class UpdateOp(ValueOp):
     """An update behind each pointer that no other access can come between."""
 
@@ -184,7 +178,6 @@ class UpdateOp(ValueOp):
 
 
 @tileas_op
-@derived_init
 class AtomicRmwOp(UpdateOp):
     """Combines what is behind each pointer with a value; the result is what was there before."""
 
@@ -199,7 +192,6 @@ class AtomicRmwOp(UpdateOp):
 
 
 @tileas_op
-@derived_init
 class AtomicCasOp(UpdateOp):
     """Replaces what is behind each pointer if it is as expected; the result is what was there."""
 

@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import FieldsOp, derived_init
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -27,7 +27,6 @@ def pointer_of(type_: Attribute) -> PtrType | None:
 
 
 @irdl_op_definition
-@derived_init
 class AddPtrOp(FieldsOp):
     """The pointer `offset` elements further on; for tiles, each pointer by its own offset.
 

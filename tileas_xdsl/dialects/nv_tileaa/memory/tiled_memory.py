@@ -13,7 +13,6 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
     ARRAY,
     Array,
@@ -84,7 +83,6 @@ class TiledOp(AccessOp):
 
 
 @tileas_op
-@derived_init
 class TiledLoadOp(TiledOp):
     """Load a tile; elements out of bounds are the padding value, or undefined without one."""
 
@@ -115,7 +113,6 @@ class TiledLoadOp(TiledOp):
         check_padding_type(self, self.padding_value, self.view.type.element_type)
 
 
-@derived_init
 class TileToViewOp(TiledOp):
     """A tile that goes to a view."""
 
@@ -129,7 +126,6 @@ class TileToViewOp(TiledOp):
 
 
 @tileas_op
-@derived_init
 class TiledStoreOp(TileToViewOp):
     """Writes a tile; nothing is written out of bounds."""
 
@@ -151,7 +147,6 @@ class TiledStoreOp(TileToViewOp):
 
 
 @tileas_op
-@derived_init
 class TiledAtomicRmwOp(TileToViewOp):
     """Combines each element of a tile with a value; the result is the tile before."""
 
@@ -195,7 +190,6 @@ class ScatteredOp(AccessOp):
 
 
 @tileas_op
-@derived_init
 class GatherLoadOp(ScatteredOp):
     """Scattered elements of an array; what is out of bounds is the padding value."""
 
@@ -221,7 +215,6 @@ class GatherLoadOp(ScatteredOp):
 
 
 @tileas_op
-@derived_init
 class ScatterStoreOp(ScatteredOp):
     """Writes scattered elements of an array; nothing is written out of bounds."""
 

@@ -7,14 +7,12 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.folding import JoinPatterns
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
 
 @tileas_op
-@derived_init
 class CreateMemTokenOp(TileasOp):
     """A token that comes after nothing."""
 
@@ -29,7 +27,6 @@ class CreateMemTokenOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class JoinMemTokenOp(TileasOp):
     """A token that comes after several."""
 

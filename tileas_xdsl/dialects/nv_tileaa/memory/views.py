@@ -23,7 +23,6 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.base import (
     ARRAY,
     COUNT,
@@ -60,7 +59,6 @@ def strides_of(type_: Array) -> tuple[int, ...]:
 
 
 @tileas_op
-@derived_init
 class MakeMemrefOp(TileasOp):
     """An array behind a pointer: an operand for each extent and stride that is not constant.
 
@@ -129,7 +127,6 @@ def _tiled(given: Mapping[str, Any]) -> Attribute:
 
 
 @tileas_op
-@derived_init
 class BlockTileOp(TileasOp):
     """View an array as tiles of `tileSizes`: dimension `i` of a tile runs along `dimGroups[i]`."""
 
@@ -177,7 +174,6 @@ class BlockTileOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class GetDimSizeOp(TileasOp):
     """The extent of an array along an axis, in elements."""
 

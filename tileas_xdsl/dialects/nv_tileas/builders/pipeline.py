@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
@@ -11,17 +11,16 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.field_init import parameter_of
 from tileas_xdsl.dialects.nv_tileas.pipelines import agents
 from tileas_xdsl.dialects.nv_tileas.pipelines import ops as pipeline
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import (
-    AttributeValue,
     Operand,
     PipelineOp,
-    operation_state,
     payload_types,
 )
-from tileas_xdsl.dialects.nv_tileas.pipelines.family import PIPELINE_FAMILY, pipeline_entry
+from tileas_xdsl.dialects.nv_tileas.pipelines.family import PIPELINE_FAMILY, Body, pipeline_entry
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ConsumeOneAsyncOp,
     ConsumeOneOp,
@@ -54,7 +53,7 @@ def build_pipeline_op(
     payload: Sequence[Attribute] = (),
     bodies: Sequence[Region] = (),
     iterator: IteratorType | None = None,
-    **attributes: AttributeValue,
+    **attributes: Any,
 ) -> PipelineOp:
     """An operation of the family by its number or mnemonic; attributes are Python values.
 
@@ -65,20 +64,17 @@ def build_pipeline_op(
     entry = pipeline_entry(which)
     if unknown := sorted(attributes.keys() - entry.attributes):
         raise TypeError(f"'{entry.op_name}' has no attribute {', '.join(unknown)}")
-    state = operation_state(
-        entry,
-        operands,
-        payload=payload,
-        bodies=bodies,
-        iterator=iterator,
-        attributes=attributes,
-    )
-    return _BY_NAME[entry.op_name].build(
-        operands=state.operands,
-        result_types=state.result_types,
-        properties=state.properties,
-        regions=state.regions,
-    )
+    kind = _BY_NAME[entry.op_name]
+    given: dict[str, Any] = {parameter_of(kind, name): each for name, each in attributes.items()}
+    if payload:
+        given["payload"] = payload
+    if iterator is not None:
+        given["iterator"] = iterator
+    if entry.body is Body.AGENTS:
+        given["bodies"] = bodies
+    elif bodies:
+        (given["body"],) = bodies
+    return kind(*operands, **given)
 
 
 def build_produce_one(

@@ -13,7 +13,6 @@ from xdsl.traits import AlwaysSpeculatable, HasCanonicalizationPatternsTrait
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import (
@@ -71,7 +70,6 @@ class DotPatterns(HasCanonicalizationPatternsTrait):
 
 
 @tileas_op
-@derived_init
 class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
 
@@ -120,7 +118,6 @@ def _token_of_c(given: Mapping[str, Any]) -> AsyncTokenType:
 
 
 @tileas_op
-@derived_init
 class AsyncDotOp(TileasOp):
     """A matrix product in the background: the token delivers D.
 
@@ -166,7 +163,6 @@ class AsyncDotOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class BlockScaledMmaOp(TileasOp):
     """D = (A * sfa) * (B * sfb) + C, where every `vecSize` elements along K share a scale.
 

@@ -20,6 +20,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import check_axis, check_combiner
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
@@ -114,7 +115,8 @@ class ReduceOp(CombiningOp):
             ]
         else:
             results = [result_type]
-        super().__init__(
+        init_of_groups(
+            self,
             operands=[sources],
             properties=_properties(axis, atom),
             result_types=[results],
@@ -159,7 +161,8 @@ class ScanOp(CombiningOp):
         """Without `result_type`, which is for one source, results have the types of sources."""
         sources = _sources(source)
         results = [value.type for value in sources] if result_type is None else [result_type]
-        super().__init__(
+        init_of_groups(
+            self,
             operands=[sources],
             properties={**_properties(axis, atom), "reverse": UnitAttr() if reverse else None},
             result_types=[results],

@@ -15,7 +15,6 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
@@ -50,7 +49,6 @@ _TAIL = (
 )
 
 
-@derived_init
 class PointedAtomicOp(OrderedOp):
     """Base: what is not masked is updated; the result is what was there."""
 
@@ -83,7 +81,6 @@ class PointedAtomicOp(OrderedOp):
 
 
 @memory_op
-@derived_init
 class AtomicRmwOp(PointedAtomicOp):
     """Updates elements by a value: `add` to `xchg`."""
 
@@ -107,7 +104,6 @@ class AtomicRmwOp(PointedAtomicOp):
 
 
 @memory_op
-@derived_init
 class AtomicCasOp(PointedAtomicOp):
     """Puts a value where memory has the bits of another one."""
 

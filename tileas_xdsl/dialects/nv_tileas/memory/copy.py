@@ -9,7 +9,6 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
@@ -21,7 +20,6 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
 
 
-@derived_init
 class CopyBase(MemoryOp):
     """Base of the synchronous and the asynchronous copy."""
 
@@ -58,7 +56,6 @@ class CopyBase(MemoryOp):
 
 
 @memory_op
-@derived_init
 class CopyOp(CopyBase):
     """Copies a tile into another one."""
 
@@ -69,7 +66,6 @@ class CopyOp(CopyBase):
 
 
 @memory_op
-@derived_init
 class AsyncCopyOp(CopyBase):
     """Start to copy a tile into another one; the token signals completion."""
 

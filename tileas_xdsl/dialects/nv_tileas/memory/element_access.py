@@ -15,7 +15,6 @@ from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.access_checks import (
     accessed_element,
@@ -61,7 +60,6 @@ def _accessed_type(given: Mapping[str, Any]) -> Attribute:
     return accessed_type(SSAValue.get(given["base"]).type)
 
 
-@derived_init
 class LoadBase(AccessOp):
     """Base of the synchronous and the asynchronous load."""
 
@@ -100,7 +98,6 @@ class LoadBase(AccessOp):
 
 
 @memory_op
-@derived_init
 class LoadOp(LoadBase):
     """Reads through pointers or at coordinates of elements; may acquire."""
 
@@ -110,7 +107,6 @@ class LoadOp(LoadBase):
 
 
 @memory_op
-@derived_init
 class AsyncLoadOp(LoadBase):
     """Starts to read through pointers or at coordinates; `async.wait` delivers the value."""
 
@@ -126,7 +122,6 @@ class AsyncLoadOp(LoadBase):
         return delivered_by(self, self.result.type)
 
 
-@derived_init
 class StoreBase(AccessOp):
     """Base of the synchronous and the asynchronous store."""
 
@@ -149,7 +144,6 @@ class StoreBase(AccessOp):
 
 
 @memory_op
-@derived_init
 class StoreOp(StoreBase):
     """Writes through pointers or at coordinates of elements; may release."""
 
@@ -168,7 +162,6 @@ class StoreOp(StoreBase):
 
 
 @memory_op
-@derived_init
 class AsyncStoreOp(StoreBase):
     """Start a store through pointers or at coordinates; the token signals completion."""
 
@@ -190,7 +183,6 @@ class AsyncStoreOp(StoreBase):
 
 
 @memory_op
-@derived_init
 class GatherLoadOp(ViewAccessOp):
     """Reads a tile whose elements are at scattered coordinates of a view.
 
@@ -232,7 +224,6 @@ class GatherLoadOp(ViewAccessOp):
 
 
 @memory_op
-@derived_init
 class ScatterStoreOp(ViewAccessOp):
     """Store the elements of a tile to scattered coordinates of a view; inverse of `gather_load`.
 

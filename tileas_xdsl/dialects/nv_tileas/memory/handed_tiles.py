@@ -19,6 +19,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, var_operand_def, var_result_def
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -45,7 +46,7 @@ class HandOverOp(HandedTilesOp):
     assembly_format = "$tiles `in` $place attr-dict `:` type($tiles)"
 
     def __init__(self, tiles: Sequence[Operand], place: Operand) -> None:
-        super().__init__(operands=[place, tiles])
+        init_of_groups(self, operands=[place, tiles])
 
     def verify_(self) -> None:
         self.check_tiles([tile.type for tile in self.tiles])
@@ -63,7 +64,7 @@ class TakeOverOp(HandedTilesOp):
     assembly_format = "$place attr-dict `:` type($tiles)"
 
     def __init__(self, place: Operand, types: Sequence[Attribute]) -> None:
-        super().__init__(operands=[place], result_types=[types])
+        init_of_groups(self, operands=[place], result_types=[types])
 
     def verify_(self) -> None:
         self.check_tiles([tile.type for tile in self.tiles])

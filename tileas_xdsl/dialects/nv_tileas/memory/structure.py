@@ -26,7 +26,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.fields import derived_init, opt_attr, opt_prop, prop
+from tileas_xdsl.dialects.fields import opt_attr, opt_prop, prop
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScopeAttr, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
@@ -70,7 +70,6 @@ class MemoryOp(TileasOp):
         _check_refused_attributes(self)
 
 
-@derived_init
 class OrderedOp(MemoryOp):
     """Base of accesses that the memory model orders."""
 
@@ -84,7 +83,6 @@ class OrderedOp(MemoryOp):
     custom_directives = (Coordinates, Ordering)
 
 
-@derived_init
 class AccessOp(OrderedOp):
     """Base of loads, stores and updates by an atom; descriptors may see the tile in `layout`."""
 
@@ -94,7 +92,6 @@ class AccessOp(OrderedOp):
     )
 
 
-@derived_init
 class ViewAccessOp(AccessOp):
     """Base of accesses to a view of an array, of which parts of a tile may be out of bounds."""
 

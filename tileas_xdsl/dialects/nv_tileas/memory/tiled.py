@@ -21,7 +21,6 @@ from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.enums import RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.memory.arguments import (
@@ -79,7 +78,6 @@ _MASK = "(`mask` $mask^ `:` type($mask))?"
 _AFTER = "(`after` $token^ `:` type($token))?"
 
 
-@derived_init
 class RotatedOp(ViewAccessOp):
     """Base of accesses that may rotate the rows of a tile."""
 
@@ -87,7 +85,6 @@ class RotatedOp(ViewAccessOp):
     """Bytes that divide the address of the first element of a rotated row; 1 where unknown."""
 
 
-@derived_init
 class TiledLoadBase(RotatedOp):
     """Base of the synchronous and the asynchronous tiled load."""
 
@@ -139,7 +136,6 @@ class TiledLoadBase(RotatedOp):
 
 
 @memory_op
-@derived_init
 class TiledLoadOp(TiledLoadBase):
     """Reads a tile of a view; what is masked or out of bounds reads as the padding value."""
 
@@ -154,7 +150,6 @@ parts: loads of the same number have the same memory."""
 
 
 @memory_op
-@derived_init
 class AsyncTiledLoadOp(TiledLoadBase):
     """Starts to read a tile of a view; `async.wait` on the result delivers it."""
 
@@ -171,7 +166,6 @@ class AsyncTiledLoadOp(TiledLoadBase):
 
 
 @memory_op
-@derived_init
 class TiledStoreOp(RotatedOp):
     """Writes a tile of a view; nothing is written out of bounds.
 
@@ -222,7 +216,6 @@ class TiledStoreOp(RotatedOp):
 
 
 @memory_op
-@derived_init
 class TiledAtomicRmwOp(ViewAccessOp):
     """Updates a tile of a view atomically, element by element; the result is the tile before.
 

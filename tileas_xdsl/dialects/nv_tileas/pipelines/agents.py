@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -27,6 +27,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.lexer import Span
 
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
+from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import check_agents, int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
@@ -154,12 +155,12 @@ class AgentSwitchOp(PipelineOp, AgentLike):
     ) -> None:
         for body in bodies:
             end_agent_body(body)
-        super().__init__(
-            [],
+        init_fields(
+            self,
             bodies=bodies,
             num_agents_per_group=num_agents_per_group,
             max_regs=max_regs,
-            isolated=isolated,
+            isolated=BoolAttr.from_bool(isolated),
             num_warps=num_warps,
             warp_id=warp_id,
             agent_strides=agent_strides,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
+from xdsl.dialects.builtin import DYNAMIC_INDEX, BoolAttr, IntegerAttr, i8
+from xdsl.irdl import result_def
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import CREATE_PIPELINE, PipelineEntry
 from tileas_xdsl.dialects.nv_tileas.spaces import View, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
@@ -17,6 +18,10 @@ from tileas_xdsl.dialects.nv_tileas.types import ConsumerTokenType, ProducerToke
 
 STAGES_ARE_A_HINT = "nv_tileas.stages_are_a_hint"
 """On a pipeline between two agents: a pass chose how many stages it has, and fewer will do."""
+
+
+def _group(number: int) -> IntegerAttr:
+    return IntegerAttr(number, i8)
 
 
 @tileas_op
@@ -30,35 +35,34 @@ class CreatePipelineOp(PipelineOp):
     ENTRY: ClassVar[PipelineEntry] = CREATE_PIPELINE
     name = CREATE_PIPELINE.op_name
 
-    view = operand_def(View)
-    producer = result_def(ProducerTokenType)
-    consumer = result_def(ConsumerTokenType)
-    num_stages = prop_def(IntegerAttr, prop_name="numStages")
-    producer_group_id = prop_def(IntegerAttr, prop_name="producerGroupId")
-    consumer_group_id = prop_def(IntegerAttr, prop_name="consumerGroupId")
-    shared_mem = opt_prop_def(IntegerAttr, prop_name="sharedMem")
-    dynamic = opt_prop_def(IntegerAttr, prop_name="dynamic")
+    view: fields.Operand = fields.operand(View)
+    producer = result_def(ProducerTokenType())
+    consumer = result_def(ConsumerTokenType())
+    num_stages: fields.Int = fields.prop(IntegerAttr, prop_name="numStages", alias="stages")
+    producer_group_id: fields.Int = fields.prop(
+        IntegerAttr,
+        prop_name="producerGroupId",
+        alias="producer_group",
+        default=0,
+        kw_only=True,
+        convert=_group,
+    )
+    consumer_group_id: fields.Int = fields.prop(
+        IntegerAttr,
+        prop_name="consumerGroupId",
+        alias="consumer_group",
+        default=1,
+        kw_only=True,
+        convert=_group,
+    )
+    shared_mem: fields.OptBool = fields.opt_prop(
+        IntegerAttr, prop_name="sharedMem", default=None, kw_only=True, convert=BoolAttr.from_bool
+    )
+    dynamic: fields.OptBool = fields.opt_prop(
+        IntegerAttr, default=None, kw_only=True, convert=BoolAttr.from_bool
+    )
 
     assembly_format = "$view attr-dict `:` type($view) `->` type($producer) `,` type($consumer)"
-
-    def __init__(
-        self,
-        view: Operand,
-        stages: int,
-        *,
-        producer_group: int = 0,
-        consumer_group: int = 1,
-        shared_mem: bool | None = None,
-        dynamic: bool | None = None,
-    ) -> None:
-        super().__init__(
-            [view],
-            numStages=stages,
-            producerGroupId=producer_group,
-            consumerGroupId=consumer_group,
-            sharedMem=shared_mem,
-            dynamic=dynamic,
-        )
 
     @property
     def stages(self) -> int:

@@ -7,30 +7,23 @@ gives the token anew that it takes: the chain of tokens is the order of the step
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import Attribute, Region
-from xdsl.irdl import (
-    operand_def,
-    opt_prop_def,
-    opt_region_def,
-    prop_def,
-    region_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-    var_result_def,
-)
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.irdl import opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import IsTerminator, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.field_init import Computed, init_fields
+from tileas_xdsl.dialects.fields import type_of
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines import create as create_pipeline
 from tileas_xdsl.dialects.nv_tileas.pipelines import family
-from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, PipelineOp, payload_types
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import (
     check_merges,
     check_stage_op,
@@ -56,6 +49,21 @@ _STAGE_PERHAPS_WITH_BODY = (
 )
 
 
+def _stage_types(given: Mapping[str, Any]) -> Sequence[Attribute]:
+    return payload_types([SSAValue.get(given["iterator"])])
+
+
+def _stage_body(given: Mapping[str, Any]) -> Region:
+    return Region(Block(arg_types=_stage_types(given)))
+
+
+STAGE_TYPES = Computed(_stage_types)
+"""The default of lists of types: those of the values of a stage, by the iterator."""
+
+STAGE_BODY = Computed(_stage_body)
+"""The default of bodies: an empty block with the values of a stage."""
+
+
 class StageOp(PipelineOp):
     """Base of the operations that take a token and work on a stage."""
 
@@ -66,25 +74,14 @@ class StageOp(PipelineOp):
 class _ProduceOne(StageOp, Producer):
     """Base of the two forms of `produce_one`."""
 
-    token = operand_def(ProducerTokenType)
-    iterator = operand_def(IteratorType)
-    body = region_def()
-    producer_types = prop_def(ArrayAttr)
+    token: fields.Operand = fields.operand(ProducerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    body: fields.Body = fields.body(default=STAGE_BODY, kw_only=True)
+    producer_types: fields.Types = fields.prop(
+        ArrayAttr, default=STAGE_TYPES, kw_only=True, convert=ArrayAttr
+    )
 
     assembly_format = _STAGE_WITH_BODY
-
-    def __init__(
-        self,
-        token: Operand,
-        iterator: Operand,
-        *,
-        producer_types: Sequence[Attribute] | None = None,
-        payload: Sequence[Attribute] = (),
-        body: Region | None = None,
-    ) -> None:
-        super().__init__(
-            [token, iterator], payload=payload, bodies=[body], producer_types=producer_types
-        )
 
     @property
     def producing_region(self) -> Region:
@@ -101,8 +98,8 @@ class ProduceOneOp(_ProduceOne):
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCE_ONE
     name = family.PRODUCE_ONE.op_name
 
-    result_token = result_def(ProducerTokenType)
-    payload = var_result_def()
+    result_token = result_def(ProducerTokenType())
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
 
 
 @tileas_op
@@ -112,40 +109,26 @@ class ProduceOneAsyncOp(_ProduceOne):
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCE_ONE_ASYNC
     name = family.PRODUCE_ONE_ASYNC.op_name
 
-    result_token = result_def(ProducerTokenType)
-    async_token = result_def(AsyncTokenType)
-    payload = var_result_def()
+    result_token = result_def(ProducerTokenType())
+    async_token: fields.Result[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType()
+    )
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
 
 
 class _ConsumeOne(StageOp):
     """Base of the two forms of `consume_one`."""
 
-    token = operand_def(ConsumerTokenType)
-    iterator = operand_def(IteratorType)
-    body = region_def()
-    consumer_idx = prop_def(IntegerAttr)
-    consumer_types = opt_prop_def(ArrayAttr)
+    token: fields.Operand = fields.operand(ConsumerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    body: fields.Body = fields.body(default=STAGE_BODY, kw_only=True)
+    consumer_idx: fields.Int = fields.prop(IntegerAttr)
+    consumer_types: fields.OptTypes = fields.opt_prop(
+        ArrayAttr, default=STAGE_TYPES, kw_only=True, convert=ArrayAttr
+    )
     producer_types = opt_prop_def(ArrayAttr)
 
     assembly_format = _STAGE_WITH_BODY
-
-    def __init__(
-        self,
-        token: Operand,
-        iterator: Operand,
-        consumer_idx: int,
-        *,
-        consumer_types: Sequence[Attribute] | None = None,
-        payload: Sequence[Attribute] = (),
-        body: Region | None = None,
-    ) -> None:
-        super().__init__(
-            [token, iterator],
-            payload=payload,
-            bodies=[body],
-            consumer_idx=consumer_idx,
-            consumer_types=consumer_types,
-        )
 
     def verify_(self) -> None:
         one, other = self.consumer_types, self.producer_types
@@ -164,8 +147,8 @@ class ConsumeOneOp(_ConsumeOne):
     ENTRY: ClassVar[PipelineEntry] = family.CONSUME_ONE
     name = family.CONSUME_ONE.op_name
 
-    result_token = result_def(ConsumerTokenType)
-    payload = var_result_def()
+    result_token = result_def(ConsumerTokenType())
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
 
 
 @tileas_op
@@ -175,9 +158,11 @@ class ConsumeOneAsyncOp(_ConsumeOne):
     ENTRY: ClassVar[PipelineEntry] = family.CONSUME_ONE_ASYNC
     name = family.CONSUME_ONE_ASYNC.op_name
 
-    result_token = result_def(ConsumerTokenType)
-    async_token = result_def(AsyncTokenType)
-    payload = var_result_def()
+    result_token = result_def(ConsumerTokenType())
+    async_token: fields.Result[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType()
+    )
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
 
 
 @tileas_op
@@ -187,27 +172,14 @@ class ConsumerReadOp(StageOp):
     ENTRY: ClassVar[PipelineEntry] = family.CONSUMER_READ
     name = family.CONSUMER_READ.op_name
 
-    token = operand_def(ConsumerTokenType)
-    iterator = operand_def(IteratorType)
-    result_token = result_def(ConsumerTokenType)
-    payload = var_result_def()
-    body = opt_region_def()
-    consumer_idx = prop_def(IntegerAttr)
+    token: fields.Operand = fields.operand(ConsumerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    result_token = result_def(ConsumerTokenType())
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
+    body: fields.OptBody = fields.opt_body(default=None, kw_only=True)
+    consumer_idx: fields.Int = fields.prop(IntegerAttr)
 
     assembly_format = _STAGE_PERHAPS_WITH_BODY
-
-    def __init__(
-        self,
-        token: Operand,
-        iterator: Operand,
-        consumer_idx: int,
-        *,
-        payload: Sequence[Attribute] = (),
-        body: Region | None = None,
-    ) -> None:
-        super().__init__(
-            [token, iterator], payload=payload, bodies=[body], consumer_idx=consumer_idx
-        )
 
     def verify_(self) -> None:
         _check_payload_has_body(self)
@@ -221,23 +193,13 @@ class ProducerWriteOp(StageOp, Producer):
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCER_WRITE
     name = family.PRODUCER_WRITE.op_name
 
-    token = operand_def(ProducerTokenType)
-    iterator = operand_def(IteratorType)
-    result_token = result_def(ProducerTokenType)
-    payload = var_result_def()
-    body = opt_region_def()
+    token: fields.Operand = fields.operand(ProducerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    result_token = result_def(ProducerTokenType())
+    payload: fields.Results = fields.typed_results(default=(), kw_only=True)
+    body: fields.OptBody = fields.opt_body(default=None, kw_only=True)
 
     assembly_format = _STAGE_PERHAPS_WITH_BODY
-
-    def __init__(
-        self,
-        token: Operand,
-        iterator: Operand,
-        *,
-        payload: Sequence[Attribute] = (),
-        body: Region | None = None,
-    ) -> None:
-        super().__init__([token, iterator], payload=payload, bodies=[body])
 
     @property
     def producing_region(self) -> Region | None:
@@ -260,14 +222,11 @@ class ProducerAcquireOp(StageOp):
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCER_ACQUIRE
     name = family.PRODUCER_ACQUIRE.op_name
 
-    token = operand_def(ProducerTokenType)
-    iterator = operand_def(IteratorType)
-    result_token = result_def(ProducerTokenType)
+    token: fields.Operand = fields.operand(ProducerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    result_token = result_def(ProducerTokenType())
 
     assembly_format = _STAGE_STEP
-
-    def __init__(self, token: Operand, iterator: Operand) -> None:
-        super().__init__([token, iterator])
 
 
 @tileas_op
@@ -277,13 +236,10 @@ class ProducerCommitOp(StageOp):
     ENTRY: ClassVar[PipelineEntry] = family.PRODUCER_COMMIT
     name = family.PRODUCER_COMMIT.op_name
 
-    token = operand_def(ProducerTokenType)
-    result_token = result_def(ProducerTokenType)
+    token: fields.Operand = fields.operand(ProducerTokenType)
+    result_token = result_def(ProducerTokenType())
 
     assembly_format = _STEP
-
-    def __init__(self, token: Operand) -> None:
-        super().__init__([token])
 
 
 @tileas_op
@@ -293,15 +249,12 @@ class ConsumerWaitOp(StageOp):
     ENTRY: ClassVar[PipelineEntry] = family.CONSUMER_WAIT
     name = family.CONSUMER_WAIT.op_name
 
-    token = operand_def(ConsumerTokenType)
-    iterator = operand_def(IteratorType)
-    result_token = result_def(ConsumerTokenType)
-    consumer_idx = prop_def(IntegerAttr)
+    token: fields.Operand = fields.operand(ConsumerTokenType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    result_token = result_def(ConsumerTokenType())
+    consumer_idx: fields.Int = fields.prop(IntegerAttr)
 
     assembly_format = _STAGE_STEP
-
-    def __init__(self, token: Operand, iterator: Operand, consumer_idx: int) -> None:
-        super().__init__([token, iterator], consumer_idx=consumer_idx)
 
 
 @tileas_op
@@ -311,13 +264,10 @@ class ConsumerReleaseOp(StageOp):
     ENTRY: ClassVar[PipelineEntry] = family.CONSUMER_RELEASE
     name = family.CONSUMER_RELEASE.op_name
 
-    token = operand_def(ConsumerTokenType)
-    result_token = result_def(ConsumerTokenType)
+    token: fields.Operand = fields.operand(ConsumerTokenType)
+    result_token = result_def(ConsumerTokenType())
 
     assembly_format = _STEP
-
-    def __init__(self, token: Operand) -> None:
-        super().__init__([token])
 
 
 @tileas_op
@@ -333,7 +283,7 @@ class PipelineYieldOp(PipelineOp):
     assembly_format = "attr-dict ($arguments^ `:` type($arguments))?"
 
     def __init__(self, *arguments: Operand) -> None:
-        super().__init__(arguments)
+        init_fields(self, arguments=arguments)
 
     def verify_(self) -> None:
         parent = self.parent_op()
@@ -351,14 +301,11 @@ class CreateIteratorOp(PipelineOp):
     ENTRY: ClassVar[PipelineEntry] = family.CREATE_ITERATOR
     name = family.CREATE_ITERATOR.op_name
 
-    token = operand_def(ProducerTokenType | ConsumerTokenType)
-    iterator = result_def(IteratorType)
+    token: fields.Operand = fields.operand(ProducerTokenType | ConsumerTokenType)
+    iterator: fields.Result[IteratorType] = fields.typed_result(IteratorType)
 
     traits = traits_def(Pure())
     assembly_format = "$token attr-dict `:` type($token) `->` type($iterator)"
-
-    def __init__(self, token: Operand, iterator_type: IteratorType) -> None:
-        super().__init__([token], iterator=iterator_type)
 
     def verify_(self) -> None:
         check_token(self, self.token)
@@ -372,14 +319,13 @@ class IncIterOp(PipelineOp):
     ENTRY: ClassVar[PipelineEntry] = family.INC_ITER
     name = family.INC_ITER.op_name
 
-    iterator = operand_def(IteratorType)
-    next = result_def(IteratorType)
+    iterator: fields.Operand = fields.operand(IteratorType)
+    next: fields.ComputedResult[IteratorType] = fields.typed_result(
+        IteratorType, type=type_of("iterator")
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$iterator attr-dict `:` type($iterator) `->` type($next)"
-
-    def __init__(self, iterator: Operand) -> None:
-        super().__init__([iterator])
 
     def verify_(self) -> None:
         check_merges(self, self.iterator)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -12,11 +13,12 @@ from xdsl.irdl import (
     operand_def,
     result_def,
     traits_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.interfaces import MemoryConsistency
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import Operand, types_text
@@ -72,7 +74,7 @@ class CreateNoneOp(TileasOp):
     assembly_format = "attr-dict `:` type($token)"
 
     def __init__(self, token_type: Attribute | None = None) -> None:
-        super().__init__(result_types=[token_type or AsyncTokenType()])
+        init_of_groups(self, result_types=[token_type or AsyncTokenType()])
 
     def check_structure(self) -> None:
         kinds = (AsyncTokenType, MemTokenType, AAMemTokenType)
@@ -95,7 +97,7 @@ class ToAsyncOp(TileasOp):
     def __init__(self, value: Operand, *, bare: bool = False) -> None:
         carried = SSAValue.get(value).type
         token = AsyncTokenType() if bare else AsyncTokenType(carried)
-        super().__init__(operands=[value], result_types=[token])
+        init_of_groups(self, operands=[value], result_types=[token])
 
     def check_structure(self) -> None:
         expect_async_token(self)
@@ -114,14 +116,13 @@ class TokenToAsyncOp(TileasOp):
 
     name = "nv_tileas.async.token_to_async"
 
-    token = operand_def(ProducerTokenType | ConsumerTokenType)
-    async_token = result_def(AsyncTokenType)
+    token: fields.Operand = fields.operand(ProducerTokenType | ConsumerTokenType)
+    async_token: fields.Result[AsyncTokenType] = fields.typed_result(
+        AsyncTokenType, type=AsyncTokenType()
+    )
 
     traits = traits_def(Pure())
     assembly_format = "$token attr-dict `:` type($token) `->` type($async_token)"
-
-    def __init__(self, token: Operand) -> None:
-        super().__init__(operands=[token], result_types=[AsyncTokenType()])
 
     def check_structure(self) -> None:
         _expect_operand(self, ProducerTokenType, ConsumerTokenType)
@@ -133,16 +134,17 @@ class TokenToAsyncOp(TileasOp):
         check_token(self, self.token)
 
 
+def _delivered(given: Mapping[str, Any]) -> Sequence[Attribute]:
+    return delivered_types(SSAValue.get(given["token"]).type)
+
+
 class _Waiting(TileasOp):
     """Base of the two ways to wait."""
 
-    token = operand_def(AsyncTokenType)
-    values = var_result_def()
+    token: fields.Operand = fields.operand(AsyncTokenType)
+    values: fields.Results = fields.typed_results(type=_delivered, init=False)
 
     assembly_format = "$token attr-dict `:` type($token) (`->` type($values)^)?"
-
-    def __init__(self, token: Operand) -> None:
-        super().__init__(operands=[token], result_types=[delivered_types(SSAValue.get(token).type)])
 
     def check_structure(self) -> None:
         _expect_operand(self, AsyncTokenType)

@@ -21,6 +21,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.constraints import keyword_among
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.isa.tables.asynchronous import NAMED_BARRIERS
@@ -59,7 +60,7 @@ class TurnOp(TileasOp):
 
     def __init__(self, action: TurnAction, barriers: Sequence[int]) -> None:
         numbers = DenseArrayBase.from_list(i32, list(barriers))
-        super().__init__(properties={"action": StringAttr(action), "barriers": numbers})
+        init_of_groups(self, properties={"action": StringAttr(action), "barriers": numbers})
 
     @property
     def numbers(self) -> Sequence[int]:

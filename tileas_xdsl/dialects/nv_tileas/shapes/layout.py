@@ -22,7 +22,6 @@ from xdsl.traits import AlwaysSpeculatable, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas.compute.region_checks import check_yield
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -50,7 +49,6 @@ def _expanded(given: Mapping[str, Any]) -> Tile:
 
 
 @tileas_op
-@derived_init
 class ConvertLayoutOp(TileasOp):
     """The same tile in another layout, maybe in another memory: data may have to move."""
 
@@ -69,7 +67,6 @@ class ConvertLayoutOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class ViewOp(TileasOp):
     """View a buffer under another type; the memory is the same.
 
@@ -111,7 +108,6 @@ class ViewOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class ExpandDimsOp(TileasOp):
     """A tile with a dimension of extent one more, before dimension `axis` of the source."""
 
@@ -140,7 +136,6 @@ class ExpandDimsOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class ReinterpretOp(TileasOp):
     """The same bits read as other elements: another element type, another shape.
 
@@ -167,7 +162,6 @@ class ReinterpretOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class ShuffleOp(TileasOp):
     """The same tile in another register layout, through exchanges between threads."""
 
@@ -190,7 +184,6 @@ class ShuffleOp(TileasOp):
 
 
 @tileas_op
-@derived_init
 class GenerateOp(TileasOp):
     """A tile whose elements the body computes from their coordinates, one `index` a dimension."""
 

@@ -33,6 +33,7 @@ from xdsl.traits import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.interfaces import TileStructure
 from tileas_xdsl.dialects.nv_tileas.memory.effects import TileReadEffect
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import (
@@ -71,7 +72,7 @@ class AllocTensorOp(TileasOp):
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, result_type: Attribute) -> None:
-        super().__init__(result_types=[result_type])
+        init_of_groups(self, result_types=[result_type])
 
     def verify_(self) -> None:
         type_ = self.result.type
@@ -132,8 +133,11 @@ class ExtractSliceOp(TileasOp):
         if result_type is None:
             shape = Slice((), tuple(sizes), ()).shape
             result_type = TensorType(source.type.element_type, shape, source.type.encoding)
-        super().__init__(
-            operands=[source, *parts.operands], properties=parts.static, result_types=[result_type]
+        init_of_groups(
+            self,
+            operands=[source, *parts.operands],
+            properties=parts.static,
+            result_types=[result_type],
         )
 
     def verify_(self) -> None:
@@ -175,7 +179,8 @@ class InsertSliceOp(TileasOp):
         strides: Sequence[Extent] | None = None,
     ) -> None:
         parts = slice_parts(offsets, sizes, strides)
-        super().__init__(
+        init_of_groups(
+            self,
             operands=[source, destination, *parts.operands],
             properties=parts.static,
             result_types=[SSAValue.get(destination).type],
@@ -223,8 +228,11 @@ class AsyncExtractSliceOp(TileasOp):
                 raise ValueError("an asynchronous slice is taken of a token that carries a tile")
             shape = Slice((), tuple(sizes), ()).shape
             result_type = AsyncTokenType(TensorType(whole.element_type, shape, whole.encoding))
-        super().__init__(
-            operands=[source, *parts.operands], properties=parts.static, result_types=[result_type]
+        init_of_groups(
+            self,
+            operands=[source, *parts.operands],
+            properties=parts.static,
+            result_types=[result_type],
         )
 
     def verify_(self) -> None:
@@ -267,7 +275,8 @@ class AsyncInsertSliceOp(TileasOp):
         strides: Sequence[Extent] | None = None,
     ) -> None:
         parts = slice_parts(offsets, sizes, strides)
-        super().__init__(
+        init_of_groups(
+            self,
             operands=[source, destination, *parts.operands],
             properties=parts.static,
             result_types=[AsyncTokenType(tile_of(SSAValue.get(destination).type))],

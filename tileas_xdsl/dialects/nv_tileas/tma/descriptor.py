@@ -18,6 +18,7 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -114,7 +115,8 @@ class MakeTiledTmaDescOp(MemoryOp):
         pixels: Pixels | None = None,
         tma_index: int | None = None,
     ) -> None:
-        super().__init__(
+        init_of_groups(
+            self,
             operands=[view, box],
             result_types=[TmaDescType()],
             properties={

@@ -17,7 +17,6 @@ from xdsl.irdl import AttrSizedOperandSegments, traits_def
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import RmwModeAttr
@@ -81,7 +80,6 @@ SCATTER_MODES = ("scatter4",)
 STORE_REFUSES = ("padding_value",)
 
 
-@derived_init
 class TmaTransferOp(MemoryOp):
     """Base of bulk copies."""
 
@@ -126,7 +124,6 @@ class TmaTransferOp(MemoryOp):
             check_tma_index(self, desc)
 
 
-@derived_init
 class TmaLoadBase(TmaTransferOp):
     """Base of bulk loads: with a barrier, padding and multicast."""
 
@@ -164,7 +161,6 @@ def _coordinate_count(atom: TmaAtom) -> int:
 
 
 @memory_op
-@derived_init
 class AsyncTiledTmaLoadOp(TmaLoadBase):
     """Start to copy a box of the described tensor to shared memory.
 
@@ -207,7 +203,6 @@ class AsyncTiledTmaLoadOp(TmaLoadBase):
 
 
 @memory_op
-@derived_init
 class AsyncGatherTmaLoadOp(TmaLoadBase):
     """Start to gather rows of the described tensor into shared memory.
 
@@ -247,7 +242,6 @@ class AsyncGatherTmaLoadOp(TmaLoadBase):
 
 
 @memory_op
-@derived_init
 class AsyncTiledTmaStoreOp(TmaTransferOp):
     """Starts to copy a tile of shared memory to a box of the described tensor."""
 
@@ -279,7 +273,6 @@ class AsyncTiledTmaStoreOp(TmaTransferOp):
 
 
 @memory_op
-@derived_init
 class AsyncScatterTmaStoreOp(TmaTransferOp):
     """Start to scatter rows of shared memory to rows of the described tensor.
 
@@ -311,7 +304,6 @@ class AsyncScatterTmaStoreOp(TmaTransferOp):
 
 
 @memory_op
-@derived_init
 class AsyncTiledAtomicRmwOp(TmaTransferOp):
     """Start to reduce a tile of shared memory atomically into a box of the described tensor.
 

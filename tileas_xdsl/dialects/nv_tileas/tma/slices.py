@@ -12,7 +12,6 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import AT_LEAST_0, number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 
@@ -21,7 +20,6 @@ _ROWS = EqAttrConstraint(i32)
 
 
 @tileas_op
-@derived_init
 class SliceTmaDescOp(TileasOp):
     """The descriptor of `extent` rows, along dimension `axis`, of an array from row `start` on.
 

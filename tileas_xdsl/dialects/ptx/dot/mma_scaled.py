@@ -7,7 +7,6 @@ from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp
 from tileas_xdsl.dialects.ptx.checks import check_count, check_keyword, check_kind
@@ -22,7 +21,6 @@ THREADS_OF_A, THREADS_OF_B = 2, 4
 
 
 @irdl_op_definition
-@derived_init
 class MmaScaledOp(PtxOp):
     """`D = (A * SFA) * (B * SFB) + C` of one warp, sums in f32.
 

@@ -7,7 +7,6 @@ from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp
 from tileas_xdsl.dialects.ptx.checks import check_count, check_kind
@@ -25,7 +24,6 @@ SELECTORS = 4
 
 
 @irdl_op_definition
-@derived_init
 class MmaSparseOp(PtxOp):
     """`mma.sp`: D = A * B + C of one warp; `metadata` say which elements of K are in A.
 

@@ -19,7 +19,6 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
@@ -56,7 +55,6 @@ _TAKERS = frozenset((("ptx.tcgen05.wait", None),))
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05AllocOp(PtxOp):
     """`tcgen05.alloc`: columns of tensor memory; their address is written to shared memory."""
 
@@ -79,7 +77,6 @@ class Tcgen05AllocOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05DeallocOp(PtxOp):
     """`tcgen05.dealloc`: gives the columns back, before the block ends."""
 
@@ -100,7 +97,6 @@ class Tcgen05DeallocOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05RelinquishOp(PtxOp):
     """`tcgen05.relinquish_alloc_permit`: this block allocates no more."""
 
@@ -118,7 +114,6 @@ def _loaded(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05LdOp(PtxOp):
     """`tcgen05.ld`: registers from tensor memory, once the wait is over.
 
@@ -156,7 +151,6 @@ class Tcgen05LdOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05StOp(PtxOp):
     """`tcgen05.st`: registers into tensor memory."""
 
@@ -216,7 +210,6 @@ class Tcgen05WaitOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05FenceOp(PtxOp):
     """`tcgen05.fence`: orders asynchronous operations around a barrier between threads."""
 
@@ -229,7 +222,6 @@ class Tcgen05FenceOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05CommitOp(GuardedOp):
     """`tcgen05.commit`: an arrival when the asynchronous operations so far are complete."""
 

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CTA_GROUP,
@@ -33,7 +32,6 @@ from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05CpOp(GuardedOp):
     """`tcgen05.cp`: a matrix of shared memory, by its descriptor, into tensor memory."""
 
@@ -69,7 +67,6 @@ class Tcgen05CpOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05ShiftOp(GuardedOp):
     """`tcgen05.shift`: 32-byte elements of all rows but the last, one row down."""
 
@@ -88,7 +85,6 @@ class Tcgen05ShiftOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class Tcgen05MmaOp(GuardedOp):
     """`tcgen05.mma`: D = A * B + D by one thread, D (and perhaps A) in tensor memory.
 

@@ -12,7 +12,6 @@ from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
@@ -43,7 +42,6 @@ def _matrices(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class LdmatrixOp(PtxOp):
     """`ldmatrix`: 1, 2 or 4 matrices; lane l gives the address of row l % 8 of matrix l / 8."""
 
@@ -67,7 +65,6 @@ class LdmatrixOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class StmatrixOp(PtxOp):
     """`stmatrix`: 1, 2 or 4 matrices, one per register of the value."""
 
@@ -120,7 +117,6 @@ def _matrix_head(op: LdmatrixOp | StmatrixOp, mnemonic: str) -> str:
 
 
 @irdl_op_definition
-@derived_init
 class PrefetchOp(GuardedOp):
     """`prefetch`: the line of an address into a cache."""
 

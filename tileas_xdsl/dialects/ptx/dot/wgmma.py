@@ -23,7 +23,6 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.constraints import number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     INTEGER,
@@ -54,7 +53,6 @@ from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
 )
 
 
-@derived_init
 class WordOp(PtxOp):
     """Base: one instruction without operands."""
 

@@ -10,7 +10,6 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_de
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword
 from tileas_xdsl.dialects.ptx.checks import (
@@ -32,7 +31,6 @@ def _compared(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class SetpOp(PtxOp):
     """`setp`: whether `a comparison b`, then combined with the predicate `other`.
 
@@ -114,7 +112,6 @@ def _converted(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class CvtOp(PtxOp):
     """`cvt`: one type to another, element by element; packed pairs to packed pairs too.
 

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
@@ -50,7 +49,6 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 )
 
 
-@derived_init
 class AccessOp(GuardedOp):
     """Base of loads and stores: `ld{.semantics}{.scope}{.space}{.cache}{.hints}{.vec}.type`."""
 
@@ -121,7 +119,6 @@ def _loaded(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class LdOp(AccessOp):
     """`ld`: consecutive elements; a tuple longer than a vector takes several instructions.
 
@@ -175,7 +172,6 @@ class LdOp(AccessOp):
 
 
 @irdl_op_definition
-@derived_init
 class StOp(AccessOp):
     """`st`: consecutive elements; a tuple longer than a vector takes several instructions.
 

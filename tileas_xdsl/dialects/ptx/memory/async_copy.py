@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import PENDING, REG, PtxOp, Value, address, keyword
 from tileas_xdsl.dialects.ptx.checks import (
@@ -93,7 +92,6 @@ class CpAsyncOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncCommitOp(PtxOp):
     """`cp.async.commit_group`."""
 
@@ -104,7 +102,6 @@ class CpAsyncCommitOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncWaitOp(PtxOp):
     """`cp.async.wait_group n`, or `cp.async.wait_all` without a number."""
 
@@ -118,7 +115,6 @@ class CpAsyncWaitOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncMbarrierArriveOp(GuardedOp):
     """`cp.async.mbarrier.arrive`: an arrival when this thread's earlier copies are complete."""
 

@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     CONSTANT,
@@ -52,7 +51,6 @@ from tileas_xdsl.target.isa.tables.memory.keywords import (
 )
 
 
-@derived_init
 class UpdateOp(GuardedOp):
     """Base: `atom{.semantics}{.scope}{.space}.op{.noftz}{.vec}.type`."""
 
@@ -106,7 +104,6 @@ def _previous(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-@derived_init
 class AtomOp(UpdateOp):
     """`atom`: combines a value with memory and gives what was there.
 
@@ -154,7 +151,6 @@ class AtomOp(UpdateOp):
 
 
 @irdl_op_definition
-@derived_init
 class RedOp(UpdateOp):
     """`red`: combines a value with memory."""
 
@@ -176,7 +172,6 @@ class RedOp(UpdateOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensormapReplaceOp(GuardedOp):
     """`tensormap.replace.tile`: one field of a tensor map of 128 bytes in memory."""
 
@@ -217,7 +212,6 @@ class TensormapReplaceOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensormapCpFenceproxyOp(PtxOp):
     """`tensormap.cp_fenceproxy`: a map from shared to global memory, released to TMA."""
 

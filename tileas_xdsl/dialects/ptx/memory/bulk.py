@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import CONSTANT, PENDING, REG, PtxOp, address, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
@@ -23,7 +22,6 @@ BARRIER = "mbarrier::complete_tx::bytes"
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncBulkOp(GuardedOp):
     """`cp.async.bulk`: `size` bytes (a multiple of 16) between two spaces.
 
@@ -79,7 +77,6 @@ class CpAsyncBulkOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpReduceAsyncBulkOp(GuardedOp):
     """`cp.reduce.async.bulk`: bytes combined with those that are there, element by element."""
 
@@ -128,7 +125,6 @@ class CpReduceAsyncBulkOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class CpAsyncBulkPrefetchOp(GuardedOp):
     """`cp.async.bulk.prefetch.L2`: `size` bytes of global memory into the L2 cache."""
 
@@ -154,7 +150,6 @@ class CpAsyncBulkPrefetchOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class BulkCommitOp(GuardedOp):
     """`cp.async.bulk.commit_group`: this thread's uncommitted bulk copies become a group."""
 
@@ -165,7 +160,6 @@ class BulkCommitOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class BulkWaitOp(GuardedOp):
     """`cp.async.bulk.wait_group{.read} n`: at most the `pending` newest groups stay in flight."""
 

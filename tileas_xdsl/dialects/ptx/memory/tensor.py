@@ -9,7 +9,6 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import multiples_of, number_among
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import CTA_GROUP, INTEGER, REG, address, keyword, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
@@ -30,7 +29,6 @@ from tileas_xdsl.target.isa.tables.asynchronous import (
 )
 
 
-@derived_init
 class TensorOp(GuardedOp):
     """Base: a box of the tensor of a map, at coordinates with the innermost one first."""
 
@@ -67,7 +65,6 @@ class TensorOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensorLoadOp(TensorOp):
     """A box from global into shared memory; its bytes complete on the barrier.
 
@@ -137,7 +134,6 @@ class TensorLoadOp(TensorOp):
         out.line(f"{self.guard_text(out)}{head} {', '.join(operands)}")
 
 
-@derived_init
 class FromSharedOp(TensorOp):
     """Base: a box from shared to global memory, in a bulk group.
 
@@ -172,7 +168,6 @@ class FromSharedOp(TensorOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensorStoreOp(FromSharedOp):
     """A box from shared to global memory."""
 
@@ -183,7 +178,6 @@ class TensorStoreOp(FromSharedOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensorReduceOp(FromSharedOp):
     """A box of shared memory combined with one of global memory.
 
@@ -202,7 +196,6 @@ class TensorReduceOp(FromSharedOp):
 
 
 @irdl_op_definition
-@derived_init
 class TensorPrefetchOp(TensorOp):
     """A box of global memory into the L2 cache."""
 
@@ -226,7 +219,6 @@ class TensorPrefetchOp(TensorOp):
 
 
 @irdl_op_definition
-@derived_init
 class PrefetchTensormapOp(GuardedOp):
     """`prefetch.tensormap`: the map itself, into the cache of maps."""
 

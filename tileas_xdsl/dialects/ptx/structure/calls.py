@@ -12,7 +12,6 @@ from xdsl.irdl import opt_result_def, prop_def, traits_def, var_operand_def
 from xdsl.traits import Pure, SymbolTable
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, kind_of
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -79,7 +78,6 @@ class CallOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class LocalOp(PtxOp):
     """Memory of each thread's own: its address there, which `ptx.cvta` makes generic."""
 

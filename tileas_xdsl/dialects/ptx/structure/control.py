@@ -30,7 +30,6 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition, member_op
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value
 from tileas_xdsl.dialects.ptx.emission import Writer
@@ -404,7 +403,6 @@ def _print_edge(printer: Printer, target: Block, values: Sequence[SSAValue]) -> 
     printer.print_string(")")
 
 
-@derived_init
 class EndOp(PtxOp):
     """Base: a terminator without operands."""
 

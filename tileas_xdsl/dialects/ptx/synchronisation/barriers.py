@@ -7,7 +7,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import CONSTANT, REG, PtxOp, Value, address, keyword
 from tileas_xdsl.dialects.ptx.checks import (
@@ -31,7 +30,6 @@ from tileas_xdsl.target.isa.tables.warps import BLOCK_REDUCTIONS
 
 
 @irdl_op_definition
-@derived_init
 class BarSyncOp(PtxOp):
     """`bar.sync id, threads`: arrive and wait; all threads of the block without `threads`.
 
@@ -51,7 +49,6 @@ class BarSyncOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class BarArriveOp(PtxOp):
     """`bar.arrive id, threads`: arrive and go on."""
 
@@ -101,7 +98,6 @@ class BarRedOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class BarWarpSyncOp(PtxOp):
     """`bar.warp.sync mask`: the threads of a warp in the mask wait for one another."""
 
@@ -116,7 +112,6 @@ class BarWarpSyncOp(PtxOp):
         out.line(f"bar.warp.sync {out.name(self._operands[0])}")
 
 
-@derived_init
 class ClusterBarrierOp(PtxOp):
     """Base: `barrier.cluster` with semantics."""
 
@@ -150,7 +145,6 @@ class ClusterWaitOp(ClusterBarrierOp):
 
 
 @irdl_op_definition
-@derived_init
 class FenceOp(PtxOp):
     """`fence.semantics.scope`: acq_rel or sc, cta to sys."""
 
@@ -188,7 +182,6 @@ class FenceProxyOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class FenceProxyTensormapOp(PtxOp):
     """`fence.proxy.tensormap::generic`: a map that was changed in memory, before TMA reads it.
 
@@ -214,7 +207,6 @@ class FenceProxyTensormapOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class FenceMbarrierInitOp(GuardedOp):
     """`fence.mbarrier_init.release.cluster`: earlier initialisations, before anybody's use."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, address
 from tileas_xdsl.dialects.ptx.checks import (
@@ -23,7 +22,6 @@ PREFIX = "clusterlaunchcontrol"
 
 
 @irdl_op_definition
-@derived_init
 class TryCancelOp(GuardedOp):
     """`clusterlaunchcontrol.try_cancel`: ask for a cluster that has not started.
 
@@ -54,7 +52,6 @@ class TryCancelOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class QueryCancelOp(PtxOp):
     """`clusterlaunchcontrol.query_cancel`: whether a request was granted, and the first block.
 

@@ -13,7 +13,6 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, address, kind_of, offset_by
 from tileas_xdsl.dialects.ptx.checks import (
@@ -41,7 +40,6 @@ CTA = "shared::cta"
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierInitOp(GuardedOp):
     """`mbarrier.init`: a barrier whose phases take `count` arrivals."""
 
@@ -63,7 +61,6 @@ class MbarrierInitOp(GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierInvalOp(GuardedOp):
     """`mbarrier.inval`: the memory of a barrier may be used for something else."""
 
@@ -80,7 +77,6 @@ class MbarrierInvalOp(GuardedOp):
         out.line(f"{self.guard_text(out)}mbarrier.inval.shared::cta.b64 {location}")
 
 
-@derived_init
 class SynchronizingOp(PtxOp):
     """Base: operations on a barrier with `.semantics.scope.space`."""
 
@@ -114,7 +110,6 @@ def _token(given: Mapping[str, Any]) -> RegType | None:
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierArriveOp(SynchronizingOp, GuardedOp):
     """`mbarrier.arrive`: `count` arrivals, 1 by default; with `token` the state before.
 
@@ -151,7 +146,6 @@ class MbarrierArriveOp(SynchronizingOp, GuardedOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierArriveExpectTxOp(SynchronizingOp, GuardedOp):
     """`mbarrier.arrive.expect_tx`: an arrival that announces `bytes` of asynchronous copies."""
 
@@ -253,7 +247,6 @@ class PhaseOp(SynchronizingOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierTestWaitOp(PhaseOp):
     """`mbarrier.test_wait`: whether the phase is complete, without waiting."""
 
@@ -268,7 +261,6 @@ class MbarrierTestWaitOp(PhaseOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierTryWaitOp(PhaseOp):
     """`mbarrier.try_wait`: whether the phase is complete, after waiting for a limited time.
 
@@ -288,7 +280,6 @@ class MbarrierTryWaitOp(PhaseOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierWaitOp(PhaseOp):
     """Waits until the phase is complete: a loop around `mbarrier.try_wait`."""
 
@@ -305,7 +296,6 @@ class MbarrierWaitOp(PhaseOp):
 
 
 @irdl_op_definition
-@derived_init
 class MbarrierPendingCountOp(PtxOp):
     """`mbarrier.pending_count`: the arrivals that a state still waited for."""
 

@@ -9,7 +9,6 @@ from xdsl.irdl import operand_def, opt_prop_def, opt_result_def, prop_def, resul
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.fields import derived_init
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword, kind_of
 from tileas_xdsl.dialects.ptx.checks import (
@@ -66,7 +65,6 @@ class MapaOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class GetctarankOp(PtxOp):
     """`getctarank`: the rank in the cluster of the block that an address belongs to."""
 
@@ -97,7 +95,6 @@ def _address_head(op: MapaOp | GetctarankOp, mnemonic: str) -> str:
 
 
 @irdl_op_definition
-@derived_init
 class ElectSyncOp(PtxOp):
     """`elect.sync`: one thread of those in the mask; its lane, and whether this one is it."""
 
@@ -274,7 +271,6 @@ class ReduxOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class ActivemaskOp(PtxOp):
     """`activemask`: the threads of the warp that are here now."""
 
@@ -290,7 +286,6 @@ class ActivemaskOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class SetmaxnregOp(PtxOp):
     """`setmaxnreg`: the registers per thread of this warpgroup from here on."""
 
@@ -313,7 +308,6 @@ class SetmaxnregOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class NanosleepOp(PtxOp):
     """`nanosleep`: about so many nanoseconds."""
 
@@ -329,7 +323,6 @@ class NanosleepOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class GriddepcontrolOp(PtxOp):
     """`griddepcontrol`: wait for the grid before, or let the grid after start."""
 
@@ -342,7 +335,6 @@ class GriddepcontrolOp(PtxOp):
 
 
 @irdl_op_definition
-@derived_init
 class TrapOp(PtxOp):
     """`trap`: abort the grid."""
 
