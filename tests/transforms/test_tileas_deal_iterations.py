@@ -20,9 +20,9 @@ from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.kernel_abi import (
-    HANDED,
-    HANDED_FLAGS,
-    HANDED_PLACES,
+    TRANSFER,
+    TRANSFER_FLAGS,
+    TRANSFER_SLOTS,
     Grid,
     Question,
     ShortLoop,
@@ -36,7 +36,7 @@ PRODUCT = product_problem("matmul", "f16", "f16", (632, 104, 1784), (128, 128, 6
 
 PAIRS = product_problem("matmul", "f16", "f16", (1272, 104, 1784), (256, 128, 64))
 PAIRS = replace(PAIRS, kernel=PAIRS.kernel.replace_hints(num_ctas=2))
-"""The same, of two CTAs for each tile block: they hand over to those that have the same rows."""
+"""The same, of two CTAs for each tile block: they transfer to those that have the same rows."""
 
 
 def _compiled(problem: Problem, *, dealt: bool = True) -> CompiledKernel:
@@ -54,27 +54,29 @@ def dealt() -> CompiledKernel:
 @pytest.mark.parametrize(("problem", "order"), [(PRODUCT, "lazy"), (PAIRS, "random")], ids=str)
 def test_every_bit_is_that_of_whole_tile_blocks(problem: Problem, order: Order) -> None:
     arguments, kernel = problem.arguments(), _compiled(problem)
-    assert kernel.abi.handed_bytes == 4 * 128 * 128
+    assert kernel.abi.transfer_bytes == 4 * 128 * 128
     found = kernel.emulate(*arguments, grid=problem.grid, order=order, seed=1)
     whole = _compiled(problem, dealt=False).emulate(*arguments, grid=problem.grid)
     assert not found.findings
     np.testing.assert_array_equal(found.arrays[2], whole.arrays[2])
 
 
-def test_tiles_are_handed_over_in_the_tile_interpreter(dealt: CompiledKernel) -> None:
+def test_tiles_are_transferred_in_the_tile_interpreter(dealt: CompiledKernel) -> None:
     divided = replace(dealt, source=dealt.module_after("tileas-pipeline-loads"))
     assert simulated(PRODUCT, divided).is_right
 
 
-def test_a_launch_has_memory_that_is_handed_over(dealt: CompiledKernel) -> None:
+def test_a_launch_has_memory_to_transfer_tiles(dealt: CompiledKernel) -> None:
     abi = dealt.abi
-    assert HANDED in abi.parameters
-    assert abi.handed_bytes == 4 * 128 * 128
-    assert abi.handed_size((132, 1, 1)) == HANDED_PLACES * HANDED_FLAGS + 132 * abi.handed_bytes
+    assert TRANSFER in abi.parameters
+    assert abi.transfer_bytes == 4 * 128 * 128
+    assert (
+        abi.transfer_size((132, 1, 1)) == TRANSFER_SLOTS * TRANSFER_FLAGS + 132 * abi.transfer_bytes
+    )
     stored = Executable("sm_90a", abi, dealt.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
     assert abi.ctas((64, 64, 1), 132) == (132, 1, 1)
-    assert abi.ctas((1000, 10, 1)) == (HANDED_PLACES, 1, 1)
+    assert abi.ctas((1000, 10, 1)) == (TRANSFER_SLOTS, 1, 1)
 
 
 FAULTS: Mapping[str, tuple[Edit, str]] = {
@@ -111,7 +113,7 @@ def test_a_launch_decides_by_its_grid() -> None:
 
         made = compile_module(usual.tile_ir, usual.ctx, "sm_90a", choose=choose)
         assert made.abi.is_persistent
-        assert (HANDED in made.abi.parameters) is is_dealt
+        assert (TRANSFER in made.abi.parameters) is is_dealt
         assert made.abi.form == made.abi.wanted(choose)
         stored = Executable("sm_90a", made.abi, made.ptx, b"").to_bytes()
         assert Executable.from_bytes(stored).abi == made.abi

@@ -12,7 +12,7 @@ from tileas_xdsl.dialects.nv_tileas.control import (
 )
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
-from tileas_xdsl.dialects.nv_tileas.memory.handed_tiles import HandOverOp
+from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferOutOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 
@@ -20,7 +20,7 @@ _EXCHANGING = Kinds(
     AsyncCancelNextProgramIdOp,
     AsyncTiledAtomicRmwOp,
     CancelNextProgramIdOp,
-    HandOverOp,
+    TransferOutOp,
     PointedAtomicOp,
     TiledAtomicRmwOp,
     "tl.atomic_add",

@@ -31,9 +31,9 @@ from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import (
     ARENA,
-    HANDED,
     TENSOR_MAP,
     TILE_BLOCKS,
+    TRANSFER,
     UNUSED_BYTES,
     BoundTensorMap,
     KernelAbi,
@@ -102,8 +102,8 @@ def emulate(
             values[abi.parameters.index(name)] = extent
     if ARENA in abi.parameters:
         values[abi.parameters.index(ARENA)] = _arena(abi, ctas)
-    if HANDED in abi.parameters:
-        values[abi.parameters.index(HANDED)] = np.zeros(abi.handed_size(ctas), np.uint8)
+    if TRANSFER in abi.parameters:
+        values[abi.parameters.index(TRANSFER)] = np.zeros(abi.transfer_size(ctas), np.uint8)
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,

@@ -44,9 +44,9 @@ from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import (
     ARENA,
-    HANDED,
     TENSOR_MAP,
     TILE_BLOCKS,
+    TRANSFER,
     BoundTensorMap,
     Grid,
     KernelAbi,
@@ -338,7 +338,7 @@ class Launcher:
         for index, (name, parameter) in enumerate(pairs):
             if maps and name.startswith(TENSOR_MAP):
                 value: Any = TensorMapMemory(maps[int(name.split()[-1])])
-            elif name in (ARENA, HANDED):
+            elif name in (ARENA, TRANSFER):
                 value = _u64(self._memory(name, ctas, stream))
             elif name.startswith(TILE_BLOCKS):
                 value = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
@@ -394,18 +394,17 @@ class Launcher:
         """Return the tensor maps that host code encodes for the arguments."""
         if self._host is None:
             return ()
-        names = [name for name in self.abi.parameters if not name.startswith(TENSOR_MAP)]
-        values = [self.abi.value(name, given.flat) for name in names if name not in (ARENA, HANDED)]
-        pointers = [given.pointer(value) for value in values]
-        pairs = zip(values, pointers, strict=True)
-        words = [scalar_word(value) if at is None else at for value, at in pairs]
-        return self._host.encode(words)
+        own = TENSOR_MAP, ARENA, TRANSFER
+        names = [name for name in self.abi.parameters if not name.startswith(own)]
+        values = [self.abi.value(name, given.flat) for name in names]
+        pairs = [(value, given.pointer(value)) for value in values]
+        return self._host.encode([scalar_word(value) if at is None else at for value, at in pairs])
 
     def _memory(self, name: str, ctas: Grid, stream: int) -> int:
-        """Return what blocks have of their own, or hand tiles over in: memory of each stream."""
+        """Return what blocks have of their own, or transfer tiles by: memory of each stream."""
         is_arena = name == ARENA
         arena = prod(ctas) * self.abi.arena_slots * SIZE
-        size = arena if is_arena else self.abi.handed_size(ctas)
+        size = arena if is_arena else self.abi.transfer_size(ctas)
         found = self._memories.get((name, stream))
         if found is None or found.size < size:
             make = self.device.memory if is_arena else self.device.zeros

@@ -31,16 +31,16 @@ TENSOR_MAP = "tensor map"
 ARENA = "tma arena"
 """The parameter that points to the arena: tensor maps built on the device, memory of blocks."""
 
-HANDED = "handed over"
-"""The parameter that points to memory through which CTAs of a launch hand over tiles: first
-`HANDED_PLACES` times `HANDED_FLAGS` bytes that are zeros before a launch and behind it."""
+TRANSFER = "tile transfer"
+"""The parameter that points to memory through which CTAs of a launch transfer tiles: first
+`TRANSFER_SLOTS` times `TRANSFER_FLAGS` bytes that are zeros before a launch and behind it."""
 
-HANDED_PLACES, HANDED_FLAGS = 2048, 128
-"""As many CTAs as hand over tiles, and bytes of the flags of each.  Fewer run at once: eight of 256
+TRANSFER_SLOTS, TRANSFER_FLAGS = 2048, 128
+"""As many CTAs as transfer tiles, and bytes of the flags of each.  Fewer run at once: eight of 256
 threads on each of 160 multiprocessors are 1,280."""
 
-HANDED_BYTES = "tileas.handed_bytes"
-"""Attribute of a kernel whose CTAs hand over tiles: bytes of those of a CTA."""
+TRANSFER_BYTES = "tileas.transfer_bytes"
+"""Attribute of a kernel whose CTAs transfer tiles: bytes of those of a CTA."""
 
 TILE_BLOCK_CTAS = "tileas.tile_block_ctas"
 """Attribute of a kernel whose tile blocks are computed by several CTAs each: how many."""
@@ -305,8 +305,8 @@ class KernelAbi:
     """The launches for which a persistent kernel is faster; None where there are none."""
     shared_loads: tuple[SharedLoads, ...] = ()
     """The launches for which clusters along an axis are faster, the best first."""
-    handed_bytes: int = 0
-    """Bytes of the tiles that a CTA hands over to another one."""
+    transfer_bytes: int = 0
+    """Bytes of the tiles that a CTA transfers to another one."""
     cluster_axis: int | None = None
     """The axis along which tile blocks beside each other are a cluster; None for no such form."""
     few_tile_blocks: tuple[FewTileBlocks, ...] = ()
@@ -327,7 +327,7 @@ class KernelAbi:
         """Which form of the kernel this is, of those that launches decide between."""
         is_persistent = self.short_loop is not None and self.is_persistent
         count = self.tile_block_ctas if self.few_tile_blocks else 1
-        is_dealt = self.uneven_waves is not None and HANDED in self.parameters
+        is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
         return is_persistent, self.cluster_axis, count, is_dealt
 
     def wanted(self, choose: ChooseForm) -> Form:
@@ -337,10 +337,10 @@ class KernelAbi:
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
         return is_persistent, chosen_axis(self.shared_loads, choose), count, is_dealt
 
-    def handed_size(self, ctas: Grid) -> int:
-        """Bytes of the memory through which so many CTAs hand over tiles; 0 for none."""
-        flags = HANDED_PLACES * HANDED_FLAGS
-        return flags + prod(ctas) * self.handed_bytes if self.handed_bytes else 0
+    def transfer_size(self, ctas: Grid) -> int:
+        """Bytes of the memory through which so many CTAs transfer tiles; 0 for none."""
+        flags = TRANSFER_SLOTS * TRANSFER_FLAGS
+        return flags + prod(ctas) * self.transfer_bytes if self.transfer_bytes else 0
 
     def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
@@ -348,7 +348,7 @@ class KernelAbi:
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         if self.is_persistent:
-            most = HANDED_PLACES if self.handed_bytes else MAX_TILE_BLOCKS
+            most = TRANSFER_SLOTS if self.transfer_bytes else MAX_TILE_BLOCKS
             return persistent_ctas(grid, self.tile_block_ctas, resident, self.cluster[0], most)
         x, y, z = grid
         return x * self.tile_block_ctas, y, z
@@ -367,7 +367,7 @@ class KernelAbi:
             case ["stride", position, axis]:
                 array = cast("Array", args[int(position)])
                 return int(array.strides[int(axis)]) // array.dtype.itemsize
-            case ["tma", "arena"] | ["handed", "over"] | ["tile", "blocks", _]:
+            case ["tma", "arena"] | ["tile", "transfer"] | ["tile", "blocks", _]:
                 return None
             case _:
                 recipe = self.tensor_maps[int(words[-1])]

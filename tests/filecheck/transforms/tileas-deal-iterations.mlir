@@ -2,8 +2,8 @@
 
 // RUN: tileas-opt %s --split-input-file -p 'tileas-make-persistent{mode=on},tileas-deal-iterations{mode=on}' | filecheck %s
 
-// 64 KiB are handed over in as much time as twelve iterations take: that is what shares have to save.
-// A head ends early, and is handed over; a tail goes on from `%done`.
+// 64 KiB are transferred in as much time as twelve iterations take: that is what shares have to save.
+// A head ends early, and is transferred; a tail goes on from `%done`.
 
 // CHECK-LABEL: @product
 // CHECK:       arith.ceildivui
@@ -32,14 +32,14 @@
 // CHECK-NEXT:    %[[BEGUN:.*]] = scf.if %[[IS_TAIL]] -> (tensor<128x128xf32>) {
 // CHECK-NEXT:      "gpu.block_id"
 // CHECK:           %[[BEFORE:.*]] = arith.subi
-// CHECK-NEXT:      %[[TAKEN:.*]] = nv_tileas.take_over %[[BEFORE]] : tensor<128x128xf32>
+// CHECK-NEXT:      %[[TAKEN:.*]] = nv_tileas.transfer_in %[[BEFORE]] : tensor<128x128xf32>
 // CHECK-NEXT:      scf.yield %[[TAKEN]]
 // CHECK-NEXT:    } else {
 // CHECK-NEXT:      scf.yield %nothing
 // CHECK-NEXT:    }
 // CHECK-NEXT:    %sum = scf.for %k = %[[FROM]] to %[[TO]] step %one iter_args(%acc = %[[BEGUN]])
 // CHECK:         scf.if %[[IS_HEAD]] {
-// CHECK:           nv_tileas.hand_over %sum in %{{.*}} : tensor<128x128xf32>
+// CHECK:           nv_tileas.transfer_out %sum in %{{.*}} : tensor<128x128xf32>
 // CHECK-NEXT:    } else {
 // CHECK-NEXT:      %stored = nv_tileas.tiled_store %sum, %c[%[[AT]], %zero]
 // CHECK-NEXT:    }
@@ -61,11 +61,11 @@ func.func @product(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.t
 
 // -----
 
-// A number that the loop carries would have to be handed over, too.
+// A number that the loop carries would have to be transferred, too.
 
 // CHECK-LABEL: @carries_a_number
 // CHECK-SAME:  nv_tileas.not_dealt = "the loop carries more than tiles"
-// CHECK-NOT:   nv_tileas.hand_over
+// CHECK-NOT:   nv_tileas.transfer_out
 func.func @carries_a_number(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
@@ -85,11 +85,11 @@ func.func @carries_a_number(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv
 
 // -----
 
-// Two iterations are in less time than tiles are handed over.
+// Two iterations are in less time than tiles are transferred.
 
 // CHECK-LABEL: @short
 // CHECK-SAME:  nv_tileas.not_dealt = "2 iterations take as long as handing over, which takes 12, or less"
-// CHECK-NOT:   nv_tileas.hand_over
+// CHECK-NOT:   nv_tileas.transfer_out
 func.func @short(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
@@ -113,7 +113,7 @@ func.func @short(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.til
 
 // CHECK-LABEL: @one_each
 // CHECK-NOT:   not_dealt
-// CHECK-NOT:   nv_tileas.hand_over
+// CHECK-NOT:   nv_tileas.transfer_out
 func.func @one_each(%a: !nv_tileas.tiled_view<64x32xf16, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   func.return
 }

@@ -97,7 +97,7 @@ class RecordingGpu:
     def arena(self, size: int, stream: int) -> int:
         return size
 
-    def handed(self, size: int, stream: int) -> int:
+    def transfer_memory(self, size: int, stream: int) -> int:
         return size
 
     def table(self, rows: Any, stream: int) -> int:

@@ -6,7 +6,6 @@ from tileas_xdsl.interpreters.tile.execution.agent import Language
 from tileas_xdsl.interpreters.tile.execution.control_flow import SCALAR
 from tileas_xdsl.interpreters.tile.semantics.agents import AGENTS
 from tileas_xdsl.interpreters.tile.semantics.compute import COMPUTE
-from tileas_xdsl.interpreters.tile.semantics.handed_tiles import HANDED_TILES
 from tileas_xdsl.interpreters.tile.semantics.memory_access.gather_scatter import GATHER_SCATTER
 from tileas_xdsl.interpreters.tile.semantics.memory_access.pointer_atomics import POINTER_ATOMICS
 from tileas_xdsl.interpreters.tile.semantics.memory_access.tiled_access import TILED_MEMORY
@@ -14,6 +13,7 @@ from tileas_xdsl.interpreters.tile.semantics.pipelines import PIPELINES
 from tileas_xdsl.interpreters.tile.semantics.pointers import POINTERS
 from tileas_xdsl.interpreters.tile.semantics.print import MESSAGES
 from tileas_xdsl.interpreters.tile.semantics.storage import STORAGE
+from tileas_xdsl.interpreters.tile.semantics.tile_transfers import TILE_TRANSFERS
 from tileas_xdsl.interpreters.tile.semantics.tma.descriptors import DESCRIPTORS
 from tileas_xdsl.interpreters.tile.semantics.tma.tma_copies import TMA
 from tileas_xdsl.interpreters.tile.semantics.tokens import TOKENS
@@ -31,7 +31,7 @@ TILE_LANGUAGE = (
     | GATHER_SCATTER
     | POINTER_ATOMICS
     | DESCRIPTORS
-    | HANDED_TILES
+    | TILE_TRANSFERS
     | TMA
     | COMPUTE
     | POINTERS

@@ -77,7 +77,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["is_persistent"],
         _short_loop(found["short_loop"]),
         tuple(map(_shared_loads, found["shared_loads"])),
-        found["handed_bytes"],
+        found["transfer_bytes"],
         found["cluster_axis"],
         tuple(map(_few_tile_blocks, found["few_tile_blocks"])),
         found["uneven_waves"] and UnevenWaves(**found["uneven_waves"]),

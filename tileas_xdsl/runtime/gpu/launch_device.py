@@ -39,7 +39,7 @@ class GpuDevice:
         self._modules: dict[Executable, tuple[Module, int, Sequence[int]]] = {}
         self._arenas: dict[int, Memory] = {}
         self._captured: list[Memory] = []
-        self._handed: dict[tuple[int, int], Memory] = {}
+        self._transfer_memory: dict[tuple[int, int], Memory] = {}
         self._tables: OrderedDict[Rows, Memory] = OrderedDict()
         self._flood: Memory | None = None
         self._lock = threading.Lock()
@@ -90,18 +90,18 @@ class GpuDevice:
                 found = self._arenas[stream] = self._memory(size)
         return found.pointer
 
-    def handed(self, size: int, stream: int) -> int:
-        """Return the address of memory through which CTAs of a launch hand over tiles.
+    def transfer_memory(self, size: int, stream: int) -> int:
+        """Return the address of memory through which CTAs of a launch transfer tiles.
 
         It begins as zeros, and is as launches leave it.  Those of a stream share it, and those of a
         captured graph that follow one another in a stream.
         """
         key = (stream, self._capture(stream))
         with self._lock:
-            found = self._handed.get(key)
+            found = self._transfer_memory.get(key)
             if found is None or found.size < size:
                 with self._relaxed():
-                    found = self._handed[key] = self.device.zeros(size)
+                    found = self._transfer_memory[key] = self.device.zeros(size)
                 self._captured.append(found)  # a graph that has it may be launched again
         return found.pointer
 

@@ -50,12 +50,12 @@ from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     FEW_TILE_BLOCKS,
-    HANDED_BYTES,
     PERSISTENT,
     SHARED_LOADS,
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
     TILE_BLOCKS,
+    TRANSFER_BYTES,
     UNEVEN_WAVES,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -221,8 +221,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found["tileas.index_bits"] = IntegerAttr(64, 32)
     if plan.arena_slots:
         found["tileas.arena_slots"] = IntegerAttr(plan.arena_slots, 32)
-    if plan.handed_bytes:
-        found[HANDED_BYTES] = IntegerAttr(plan.handed_bytes, 32)
+    if plan.transfer_bytes:
+        found[TRANSFER_BYTES] = IntegerAttr(plan.transfer_bytes, 32)
     if (ctas := plan.facts.spec.tile_block_ctas) > 1:
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:

@@ -86,10 +86,10 @@ class KernelPlan:
     """By axis, the argument that says how many tile blocks a launch has along it."""
     arena_slots: int = 0
     """How many slots of it each block has."""
-    handed: SSAValue | None = None
-    """The argument that points to what CTAs hand over to one another."""
-    handed_bytes: int = 0
-    """Bytes of a place for what is handed over."""
+    transfer: SSAValue | None = None
+    """The argument that points to what CTAs transfer to one another."""
+    transfer_bytes: int = 0
+    """Bytes of a slot for the tiles of a transfer."""
     is_thrifty: bool = False
     """Whether shared memory is reused wherever it can be, at the cost of barriers."""
     exchange_limit: int | None = None

@@ -6,15 +6,15 @@ Five tile blocks of 12 iterations, three CTAs: two waves, of which one CTA idles
     CTA 1   |  tile block 1  |  tile block 4  |  ->  CTA 1   | 3: 0-3 |  tile block 2  | 1: 8-11 |
     CTA 2   |  tile block 2  |                |      CTA 2   |  tile block 4  | 3: 4-11 |
 
-A CTA begins with the first iterations of a tile block, and hands over what the loop carries; the
+A CTA begins with the first iterations of a tile block, and transfers what the loop carries; the
 next CTA ends with the others.  So nobody waits, and each tile block is computed in the order of the
 program, to the last bit: a loop goes on elsewhere.
 
     scf.for %t = %cta to %count step %ctas {      scf.if %has_head {
       %sum = scf.for %k = 0 to %n                   %part = scf.for %k = 0 to %head iter_args(%zero)
-          iter_args(%zero)                 ->       hand_over %part in %cta }
+          iter_args(%zero)                 ->       transfer_out %part in %cta }
       tiled_store %sum                            scf.for %item = 1 to %last + 1 {
-    }                                               %init = scf.if %is_tail { take_over %cta - 1 }
+    }                                               %init = scf.if %is_tail { transfer_in %cta - 1 }
                                                     %sum = scf.for %k = %from to %n iter_args(%init)
                                                     tiled_store %sum }
 
@@ -50,7 +50,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
-from tileas_xdsl.dialects.nv_tileas.memory.handed_tiles import HandOverOp, TakeOverOp
+from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, TransferOutOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -235,19 +235,19 @@ class _Dealing:
             old.replace_uses_with_if(new, lambda use: use.operation is not then.last_op)
 
     def _begin(self, build: Builder, is_tail: SSAValue) -> Sequence[SSAValue]:
-        """Return what the loop begins with: of a tail, what another CTA has handed over."""
+        """Return what the loop begins with: of a tail, what another CTA has transferred."""
         types = [value.type for value in self.loop.results]
         then, other = Block(), Block([scf.YieldOp(*self.loop.iter_args)])
         inside = Builder(InsertPoint.at_end(then))
         before = sub(inside, _cta(inside), constant(inside, self.together * self.ctas, i32))
-        inside.insert(scf.YieldOp(*inside.insert(TakeOverOp(before, types)).tiles))
+        inside.insert(scf.YieldOp(*inside.insert(TransferInOp(before, types)).tiles))
         return build.insert(scf.IfOp(is_tail, types, Region(then), Region(other))).results
 
     def _end(self, is_head: SSAValue) -> None:
         """Hand over what a head has summed up; everything else goes on behind its loop."""
         body, then, other = self.around.body.block, Block(), Block()
         inside = Builder(InsertPoint.at_end(then))
-        inside.insert(HandOverOp(self.loop.results, _cta(inside)))
+        inside.insert(TransferOutOp(self.loop.results, _cta(inside)))
         inside.insert(scf.YieldOp())
         staying = _behind_next_place(body)
         behind = list(body.ops)[body.get_operation_index(self.loop) + 1 : -1]
@@ -295,7 +295,7 @@ def _behind_next_place(block: Block) -> set[Operation]:
 
 
 def _cost(loop: scf.ForOp, times: Latencies) -> int:
-    """Return the iterations that take as long as to hand over what the loop carries.
+    """Return the iterations that take as long as to transfer what the loop carries.
 
     It leaves a CTA by stores and comes to another one by loads, while nothing is multiplied.
     """

@@ -61,7 +61,7 @@ HANDLERS = HandlerTable[Handler](
         "nv_tileas.memory.atomics": ("memory.atomics",),
         "nv_tileas.memory.copy": ("memory.copies",),
         "nv_tileas.memory.element_access": ("memory.gather_scatter", "memory.pointer_access"),
-        "nv_tileas.memory.handed_tiles": ("memory.handed_tiles",),
+        "nv_tileas.memory.tile_transfers": ("memory.tile_transfers",),
         "nv_tileas.memory.tiled": ("memory.atomics", "memory.views"),
         "nv_tileas.pipelines.agents": ("control.agents",),
         "nv_tileas.pipelines.create": ("control.pipelines",),

@@ -207,7 +207,7 @@ def test_a_persistent_kernel_is_given_the_grid_in_numbers(gpu: RecordingGpu) -> 
     first, second, third = gpu.launches
     assert first.grid == (11, 24, 1)  # all tile blocks run at once, two on a multiprocessor
     assert second.grid == third.grid == (132, 1, 1)
-    assert second.numbers()[-4:-1] == [16, 17, 1]  # memory for what is handed over is last
+    assert second.numbers()[-4:-1] == [16, 17, 1]  # memory for what is transferred is last
     assert third.numbers()[-4:-1] == [31, 9, 1]
 
 

@@ -53,8 +53,8 @@ class ResourceError(RuleBroken):
 
 
 @dataclass(frozen=True)
-class Handed:
-    """What a block has handed over to another one."""
+class TransferredTiles:
+    """What a block has transferred to another one."""
 
     tiles: Sequence[Any]
     clock: Mapping[str, int]
@@ -82,8 +82,8 @@ class Device:
     memories: list[Memory] = field(default_factory=list[Memory])
     """The arrays that the kernel takes, the globals, and memory that blocks allocate, by ascending
     addresses."""
-    handed: dict[int, Handed] = field(default_factory=dict[int, Handed])
-    """By place, what a block has handed over and no other one has taken."""
+    transferred: dict[int, TransferredTiles] = field(default_factory=dict[int, TransferredTiles])
+    """By slot, what a block has transferred and no other one has taken."""
     printed: list[str] = field(default_factory=list[str])
     """The text that blocks have printed, in order."""
 

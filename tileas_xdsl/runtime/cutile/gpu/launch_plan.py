@@ -74,8 +74,8 @@ class PlanDevice(Protocol):
         """Return the address of memory for tensor maps that blocks of a launch write."""
         ...
 
-    def handed(self, size: int, stream: int) -> int:
-        """Return the address of memory, at first zeros, through which CTAs hand over tiles."""
+    def transfer_memory(self, size: int, stream: int) -> int:
+        """Return the address of memory, at first zeros, through which CTAs transfer tiles."""
         ...
 
     def measure(self, launch: Callable[[], None], stream: int, flush: bool) -> float:
@@ -221,8 +221,8 @@ class LaunchPlan:
         if abi.arena_slots:
             size = x * y * z * abi.arena_slots * SIZE
             self._block.arena[0] = self._device.arena(size, stream)
-        if size := abi.handed_size((x, y, z)):
-            self._block.handed[0] = self._device.handed(size, stream)
+        if size := abi.transfer_size((x, y, z)):
+            self._block.transfer[0] = self._device.transfer_memory(size, stream)
 
     def _repeat(
         self, grid: tuple[int, ...], stream: int, values: tuple[Any, ...], status: int

@@ -29,9 +29,9 @@ from typing import Any, Literal, TypeAlias
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.kernel_abi import (
     ARENA,
-    HANDED,
     TENSOR_MAP,
     TILE_BLOCKS,
+    TRANSFER,
     KernelAbi,
     TensorMapRecipe,
 )
@@ -87,14 +87,14 @@ class ParameterBlock:
         """
         self.arena = [0]
         """The address of the memory that CTAs have of their own."""
-        self.handed = [0]
-        """The address of the memory through which CTAs hand over tiles."""
+        self.transfer = [0]
+        """The address of the memory through which CTAs transfer tiles."""
         self.tile_blocks = [1, 1, 1]
         """The extents of the grid of a persistent kernel."""
         self._recipes, self._flat, self._encode = abi.tensor_maps, flat, encode
         self._names: dict[str, Any] = {
             "arena": self.arena,
-            "handed": self.handed,
+            "transfer": self.transfer,
             "tile_blocks": self.tile_blocks,
         }
         self.numbers: list[tuple[int, int, str]] = []
@@ -147,8 +147,8 @@ class ParameterBlock:
         """Return the expression of a parameter."""
         if name == ARENA:
             return "arena[0]"
-        if name == HANDED:
-            return "handed[0]"
+        if name == TRANSFER:
+            return "transfer[0]"
         if name.startswith(TILE_BLOCKS):
             return f"tile_blocks[{name.split()[-1]}]"
         if not name.startswith(TENSOR_MAP):

@@ -1,26 +1,26 @@
-"""Handlers of `hand_over` and `take_over`: tiles go from registers to those of another CTA."""
+"""Handlers of `transfer_out` and `transfer_in`: tiles go from registers to those of another CTA."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileas_xdsl.dialects.nv_tileas.memory.handed_tiles import HandOverOp, TakeOverOp
+from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, TransferOutOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, held_as
-from tileas_xdsl.threads.gmem import handed_tiles
+from tileas_xdsl.threads.gmem import tile_transfers
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 
 
-def hand_over(e: ThreadBuilder, op: HandOverOp) -> Sequence[Lowered]:
+def transfer_out(e: ThreadBuilder, op: TransferOutOp) -> Sequence[Lowered]:
     """Store tiles in the registers that they are in."""
     tiles = [in_registers(e, op, value, encoded_layout(e, op, value.type)) for value in op.tiles]
-    handed_tiles.hand_over(e, op, e.scalar(op.place), tiles)
+    tile_transfers.transfer_out(e, op, e.scalar(op.slot), tiles)
     return []
 
 
-def take_over(e: ThreadBuilder, op: TakeOverOp) -> Sequence[Lowered]:
+def transfer_in(e: ThreadBuilder, op: TransferInOp) -> Sequence[Lowered]:
     """Load tiles into the registers that they were in."""
     types = [tile for value in op.tiles if (tile := as_tile(value.type)) is not None]
     held = [
@@ -30,7 +30,7 @@ def take_over(e: ThreadBuilder, op: TakeOverOp) -> Sequence[Lowered]:
         )
         for tile in types
     ]
-    return handed_tiles.take_over(e, op, e.scalar(op.place), held)
+    return tile_transfers.transfer_in(e, op, e.scalar(op.slot), held)
 
 
-HANDLERS: Handlers = {HandOverOp: hand_over, TakeOverOp: take_over}
+HANDLERS: Handlers = {TransferOutOp: transfer_out, TransferInOp: transfer_in}

@@ -1,10 +1,10 @@
-"""Memory of a launch through which CTAs hand over tiles: flags of all places, then what is in them.
+"""Memory of a launch through which CTAs transfer tiles: flags of all slots, then what is in them.
 
-    flags   place 0: a word for each warp | place 1 | ...       1 while the warp's part is there
-    tiles   place 0: 16 bytes of thread 0, thread 1, ... | the next 16 of each | ... | place 1 | ...
+    flags   slot 0: a word for each warp | slot 1 | ...       1 while the warp's part is there
+    tiles   slot 0: 16 bytes of thread 0, thread 1, ... | the next 16 of each | ... | slot 1 | ...
 
-A warp takes over what the same warp of another CTA handed over, in the same registers, so that no
-other threads need wait: one lane releases the stores of its warp, all lanes acquire them.
+A warp loads what the same warp of another CTA has stored, in the same registers, so that no other
+threads need wait: one lane releases the stores of its warp, all lanes acquire them.
 
     lanes:     st.global.v4 ...; bar.warp.sync
     one lane:  st.release.gpu(flag, 1)
@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.kernel_abi import HANDED, HANDED_FLAGS, HANDED_PLACES
+from tileas_xdsl.target.kernel_abi import TRANSFER, TRANSFER_FLAGS, TRANSFER_SLOTS
 from tileas_xdsl.threads.codegen.barriers import synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -57,11 +57,11 @@ _Held: TypeAlias = tuple[RegisterLayout, Attribute]
 """How threads hold a tile: its layout, and the element."""
 
 
-def hand_over(
-    e: ThreadBuilder, op: Operation, place: SSAValue, tiles: Sequence[RegisterTile]
+def transfer_out(
+    e: ThreadBuilder, op: Operation, slot: SSAValue, tiles: Sequence[RegisterTile]
 ) -> None:
-    """Store tiles to a place; whoever takes them over may do so once all lanes of a warp have."""
-    memory = _Place(e, op, place, [(tile.layout, tile.element) for tile in tiles])
+    """Store tiles to a slot, and release it once all lanes of a warp have stored."""
+    memory = _Slot(e, op, slot, [(tile.layout, tile.element) for tile in tiles])
     for tile, pointers in zip(tiles, memory.accesses(), strict=True):
         whole = one_vector(e, tile)
         for first, count, pointer in pointers:
@@ -71,11 +71,11 @@ def hand_over(
     e.insert(StoreOp(one, memory.flag, elected, order="release", scope="gpu"))
 
 
-def take_over(
-    e: ThreadBuilder, op: Operation, place: SSAValue, types: Sequence[_Held]
+def transfer_in(
+    e: ThreadBuilder, op: Operation, slot: SSAValue, types: Sequence[_Held]
 ) -> Sequence[RegisterTile]:
-    """Wait for the tiles of a place, load them and leave it empty."""
-    memory = _Place(e, op, place, types)
+    """Wait for the tiles of a slot, load them and leave it empty."""
+    memory = _Slot(e, op, slot, types)
     _wait(e, memory.flag)
     synchronize_warp(e)
     empty, elected = i32_constant(e, 0), is_elected_in_warp(e)
@@ -106,27 +106,29 @@ def _wait(e: ThreadBuilder, flag: SSAValue) -> None:
     e.insert(scf.WhileOp([], [], Region(before), Region(after)))
 
 
-class _Place:
-    """The memory of a place for the tiles of an agent."""
+class _Slot:
+    """The memory of a slot for the tiles of an agent."""
 
     def __init__(
-        self, e: ThreadBuilder, op: Operation, place: SSAValue, types: Sequence[_Held]
+        self, e: ThreadBuilder, op: Operation, slot: SSAValue, types: Sequence[_Held]
     ) -> None:
-        if WORD * e.agent.warps > HANDED_FLAGS:
-            raise op_error(op, f"hands over tiles of {e.agent.warps} warps")
+        if WORD * e.agent.warps > TRANSFER_FLAGS:
+            raise op_error(
+                op, f"transfers tiles of {e.agent.warps} warps, more than {TRANSFER_FLAGS // WORD}"
+            )
         self._e, self._types = e, types
         plan = e.plan
-        if plan.handed is None:
-            plan.handed = add_hidden_argument(e, HANDED, PtrType(i8, "gmem", HANDED_FLAGS))
+        if plan.transfer is None:
+            plan.transfer = add_hidden_argument(e, TRANSFER, PtrType(i8, "gmem", TRANSFER_FLAGS))
         bytes_ = sum(_bytes(layout, element) for layout, element in types) * e.agent.threads
-        plan.handed_bytes = max(plan.handed_bytes, align_up(bytes_, HANDED_FLAGS))
+        plan.transfer_bytes = max(plan.transfer_bytes, align_up(bytes_, TRANSFER_FLAGS))
         warp = warp_id(e)
-        flags = add(e, multiply(e, place, HANDED_FLAGS), multiply(e, warp, WORD))
-        self.flag = recast(e, advance(e, plan.handed, flags, WORD), i32)
+        flags = add(e, multiply(e, slot, TRANSFER_FLAGS), multiply(e, warp, WORD))
+        self.flag = recast(e, advance(e, plan.transfer, flags, WORD), i32)
         thread = add(e, multiply(e, warp, WARP), lane_id(e))
-        begin = multiply(e, extend_to_i64(e, place), plan.handed_bytes)
-        tiles = advance(e, plan.handed, HANDED_PLACES * HANDED_FLAGS, HANDED_FLAGS)
-        self._first = advance(e, tiles, begin, HANDED_FLAGS)
+        begin = multiply(e, extend_to_i64(e, slot), plan.transfer_bytes)
+        tiles = advance(e, plan.transfer, TRANSFER_SLOTS * TRANSFER_FLAGS, TRANSFER_FLAGS)
+        self._first = advance(e, tiles, begin, TRANSFER_FLAGS)
         self._thread = thread
 
     def accesses(self) -> Iterator[Sequence[tuple[int, int, SSAValue]]]:

@@ -1,4 +1,4 @@
-"""Tiles that one block hands over to another one: once for each place, and in order."""
+"""Tiles that one block transfers to another one: once for each slot, and in order."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ BLOCK = """
 """
 
 
-def test_a_block_goes_on_with_what_the_one_before_has_handed_over() -> None:
-    """Each hands over its tile first, so that nobody waits for long; the first takes nothing."""
+def test_a_block_goes_on_with_what_the_one_before_has_transferred() -> None:
+    """Each transfers its tile first, so that nobody waits for long; the first takes nothing."""
     rng = np.random.default_rng(1)
     a, b = numbers(rng, (12, 8), np.float32), np.zeros((12, 8), np.float32)
     body = f"""{BLOCK}
-  nv_tileas.hand_over %x in %me : !tile
+  nv_tileas.transfer_out %x in %me : !tile
   %is_later = arith.cmpi ugt, %i, %zero : index
   scf.if %is_later {{
     %unit = arith.constant 1 : i32
     %before = arith.subi %me, %unit : i32
-    %y = nv_tileas.take_over %before : !tile
+    %y = nv_tileas.transfer_in %before : !tile
     %z = arith.addf %x, %y : !tile
     nv_tileas.tiled_store %z, %b[%i, %zero] {{atom = #stg}} : !tile, !view
   }}"""
@@ -33,15 +33,15 @@ def test_a_block_goes_on_with_what_the_one_before_has_handed_over() -> None:
     np.testing.assert_array_equal(run(kernel(ARGS, body, types=TYPES), a, b, grid=3)[1], wanted)
 
 
-def test_a_place_holds_one_tile() -> None:
+def test_a_slot_holds_one_tile() -> None:
     rng = np.random.default_rng(2)
     a, b = (numbers(rng, (4, 8), np.float32) for _ in range(2))
-    twice = "  nv_tileas.hand_over %x in %me : !tile\n" * 2
-    refuses(kernel(ARGS, BLOCK + twice, types=TYPES), "place 0 is full", a, b)
+    twice = "  nv_tileas.transfer_out %x in %me : !tile\n" * 2
+    refuses(kernel(ARGS, BLOCK + twice, types=TYPES), "slot 0 is full", a, b)
 
 
-def test_who_is_handed_nothing_waits_forever() -> None:
+def test_who_is_transferred_nothing_waits_forever() -> None:
     rng = np.random.default_rng(3)
     a, b = (numbers(rng, (4, 8), np.float32) for _ in range(2))
-    body = BLOCK + "  %y = nv_tileas.take_over %me : !tile\n"
+    body = BLOCK + "  %y = nv_tileas.transfer_in %me : !tile\n"
     refuses(kernel(ARGS, body, types=TYPES), "waits forever", a, b)
