@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
+    from tileas_xdsl.runtime.kernel_forms import KernelForms
     from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.runtime.levels import LevelResult
     from tileas_xdsl.target.kernel_abi import Grid, KernelAbi
@@ -113,8 +114,6 @@ class CompiledKernel:
     """Compiles the kernel once more as `compile_module`, in another form for launches that gain."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
-    _forms: list[CompiledKernel] = field(default_factory=list["CompiledKernel"])
-    """Other forms, for launches that want them."""
     _texts: list[str] = field(default_factory=list[str])
     """The IR after the first passes, as far as somebody asked."""
 
@@ -307,11 +306,13 @@ class CompiledKernel:
             return self
         flat = args if self.parameters is None else flat_values(self.parameters, args)
         suits = partial(launcher.suits, args=flat, grid=grid)
-        for one in (self, *self._forms):
-            if one.abi.form == one.abi.wanted(suits):
-                return one
-        self._forms.append(self._made_again(choose=suits))
-        return self._forms[-1]
+        return self._forms.chosen(suits, partial(self._made_again, choose=suits))
+
+    @cached_property
+    def _forms(self) -> KernelForms[CompiledKernel]:
+        from tileas_xdsl.runtime.kernel_forms import KernelForms
+
+        return KernelForms([self])
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""

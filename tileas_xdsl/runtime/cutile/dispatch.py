@@ -17,6 +17,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
 from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.runtime.kernel_forms import KernelForms
 from tileas_xdsl.target.arch import get_target
 
 SIGNATURE = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_launch=False)"
@@ -84,9 +85,9 @@ def provide(kernel: Any, kernel_args: tuple[Any, ...], executable: Executable) -
     parameters = table.backend.parameters(table, kernel_args)
     capability = divmod(get_target(executable.target).capability, 10)
     with table.lock:
-        forms = table.executables.setdefault((parameters, capability), [])
-        if not forms:
-            forms.append(executable)
+        key = parameters, capability
+        if key not in table.executables or table.executables[key].is_empty:
+            table.executables[key] = KernelForms([executable])
 
 
 def _prepared(

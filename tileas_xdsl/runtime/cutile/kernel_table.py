@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import field
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -23,6 +24,7 @@ from tileas_xdsl.runtime.cutile.argument_keys import (
 from tileas_xdsl.runtime.cutile.compilation import compile_signature
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.runtime.kernel_forms import KernelForms
 from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
 
 StreamReader: TypeAlias = Callable[[Any], Any]
@@ -130,7 +132,9 @@ class KernelTable:
     remember: Callable[[tuple[Any, ...], Any, Plan], None] = forget
     """Given a launch that `relaunch` returned None for."""
     streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
-    executables: dict[Any, list[Executable]] = field(default_factory=dict[Any, list[Executable]])
+    executables: dict[Any, KernelForms[Executable]] = field(
+        default_factory=dict[Any, "KernelForms[Executable]"]
+    )
     """The forms of the code for each signature and compute capability."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -147,13 +151,11 @@ class KernelTable:
     ) -> Executable:
         """Return the code for these parameters, in the form that launches want, compiled once."""
         with self.lock:
-            forms = self.executables.setdefault((parameters, capability), [])
-            found = next((one for one in forms if one.abi.form == one.abi.wanted(choose)), None)
-            if found is None:
-                is_first = not forms
-                found = self._compile(parameters, capability, choose, is_first=is_first)
-                forms.append(found)
-        return found
+            forms = self.executables.setdefault((parameters, capability), KernelForms())
+            compile = partial(
+                self._compile, parameters, capability, choose, is_first=forms.is_empty
+            )
+            return forms.chosen(choose, compile)
 
     def _compile(
         self,

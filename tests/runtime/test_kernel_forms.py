@@ -1,0 +1,59 @@
+"""Forms of a kernel: each is compiled once, also where another one stands for it."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile import matmul as products
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.runtime.kernel_forms import KernelForms
+from tileas_xdsl.target.kernel_abi import ChooseForm, KernelAbi, Question, usual_form
+
+HALVES = "f16[?, ?%8]"
+MATMUL: Any = vars(products)["matmul"]
+ABI = compile(
+    MATMUL,
+    signature=f"a: {HALVES}, b: {HALVES}, c: {HALVES}, tm=128, tn=256, tk=64",
+    target="sm_90a",
+).abi
+
+
+def few(question: Question) -> bool:
+    """The launch has few tile blocks."""
+    return question is ABI.few_tile_blocks[0]
+
+
+@dataclass(frozen=True)
+class Code:
+    abi: KernelAbi
+
+
+def asked(forms: KernelForms[Code], choose: ChooseForm, made: KernelAbi, log: list[Any]) -> Code:
+    def compile() -> Code:
+        log.append(choose)
+        return Code(made)
+
+    return forms.chosen(choose, compile)
+
+
+def test_a_form_is_compiled_once() -> None:
+    log: list[Any] = []
+    forms = KernelForms([Code(ABI)])
+    divided = replace(ABI, tile_block_ctas=ABI.few_tile_blocks[0].count)
+    assert asked(forms, usual_form, ABI, log).abi is ABI
+    for _ in range(2):
+        assert asked(forms, few, divided, log).abi is divided
+    assert log == [few]
+
+
+def test_a_form_that_cannot_be_made_is_asked_for_once() -> None:
+    log: list[Any] = []
+    forms: KernelForms[Code] = KernelForms()
+    for _ in range(3):
+        assert asked(forms, few, ABI, log).abi is ABI
+    assert log == [few]
+    assert asked(forms, usual_form, ABI, log).abi is ABI
+    assert log == [few]
