@@ -24,6 +24,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.launch_steps import LaunchSteps
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.target.few_tile_blocks import COUNTS
@@ -55,8 +56,8 @@ def _loading_loops(kernel: func.FuncOp, writer: LaunchSteps) -> Mapping[Sequence
     Loops whose bounds a launch does not know count once.
     """
     found: dict[Sequence[int], int] = {}
-    for op in kernel.walk():
-        if isinstance(op, LoadOp | TiledLoadOp) and (loops := enclosing_control(op)):
+    for op in instances_in(kernel, LoadOp, TiledLoadOp):
+        if loops := enclosing_control(op):
             bounds = [step for loop in loops for step in _bounds(loop, writer)]
             found[tuple(bounds)] = found.get(tuple(bounds), 0) + tile_bytes(op.results[0].type)
     return {bounds: size for bounds, size in found.items() if bounds}
