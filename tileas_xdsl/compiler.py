@@ -267,6 +267,7 @@ def compile_module(
     stages: list[Stage] = []
     ran: list[ArgSpec] = []
 
+    above = module
     runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
     verify = verify_each or is_set(VERIFY_EACH)
 
@@ -289,7 +290,7 @@ def compile_module(
             run(spec, working)
         return working, _abi(working) if isinstance(function, EntryOp) else abi
 
-    above, module = module, tiles_of(module, arch, run)
+    module = tiles_of(above, arch, run)
     to_tiles = tuple(ran)
     function = kernel_named(module, kernel)
     left = remaining(module, [function], host_code=host_code)

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from kernels import make
+from tests.support.tile_ir import entry
 from tileas_xdsl.compilation.reproducers import FOLDER_VARIABLE
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.emission import BrokenPassError
@@ -16,6 +17,12 @@ from tileas_xdsl.tools.tileas_opt import main
 from tileas_xdsl.transforms.extension import added_patterns
 
 ADD = make("vector_add").text()
+SQUARE = entry(
+    "%p: tile<ptr<i32>>",
+    "%q = muli %x, %y : tile<i32>\n"
+    "    store_ptr_tko weak %p, %q : tile<ptr<i32>>, tile<i32> -> token",
+)
+"""Tile IR, with what breaks a pass."""
 BROKEN = "tileas-materialize-constants"
 
 
@@ -78,6 +85,15 @@ def test_invalid_ir_is_replayed(
         (made,) = folder.iterdir()
         assert main([str(made), "--run-reproducer"]) == 1
     assert f"no longer valid after pass '{BROKEN}'" in capsys.readouterr().err
+
+
+def test_a_crash_on_the_way_to_tiles_is_replayed(folder: Path) -> None:
+    with added_patterns("tileas-normalize-dot-operands", Crash):
+        with pytest.raises(BrokenPassError, match="KeyError: 'lost'"):
+            compile(SQUARE)
+        (made,) = folder.iterdir()
+        with pytest.raises(BrokenPassError, match="KeyError: 'lost'"):
+            compile(made)
 
 
 @pytest.mark.parametrize(
