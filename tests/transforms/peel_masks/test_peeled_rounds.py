@@ -64,3 +64,15 @@ def test_rounds_are_what_they_were(predicate: str, factor: int, step: int) -> No
     for numbers in ((*bounds, *one) for one in NUMBERS for bounds in ((0, 4), (-2, 2), (3, 3))):
         first, second = (simulate(one, [a, *numbers]).arrays[0] for one in (before, after))
         np.testing.assert_array_equal(first, second, str(numbers))
+
+
+def test_a_loop_that_stays_is_the_only_reader() -> None:
+    """A mask that is a number, too, cannot go: nothing outside of the module reads its values."""
+    text = LOOP.format(predicate="slt", factor=4, step=1, TILE=TILE, VIEW=VIEW, FMA=FMA)
+    product = "%w = arith.uitofp %m : i1 to f32\n      %y = arith.mulf %s, %w : f32"
+    module = parse(text.replace("%y = arith.select %m, %s, %o : f32", product))
+    TileasPeelMasks().apply(Context(), module)
+    assert sum(isinstance(op, scf.ForOp) for op in module.walk()) == 1
+    for op in module.walk():
+        for use in (use for result in op.results for use in result.uses):
+            assert use.operation.get_toplevel_object() is module

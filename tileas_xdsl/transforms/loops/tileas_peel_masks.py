@@ -103,6 +103,7 @@ def _peel(loop: scf.ForOp) -> None:
     plain.location = loop.location
     masks = TrueMasks([values[op.result].owner for op in found])
     if not masks.remove(plain.body.block):
+        plain.erase()  # It reads what the loop reads, and is nowhere.
         return
     builder = Builder(InsertPoint.before(loop))
     once = [*{id(one): one for some in found.values() for one in some}.values()]
