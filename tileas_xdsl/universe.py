@@ -105,6 +105,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     ),
     "transforms.pipelining": (
         "optimize-execution-unit-mapping",
+        "place-turns",
         "propagate-execution-unit",
         "tileas-generate-schedule",
         "tileas-materialize-async",

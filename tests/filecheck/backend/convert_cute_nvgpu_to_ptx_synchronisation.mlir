@@ -92,3 +92,16 @@ func.func @lanes() attributes {cute.kernel, nvvm.reqntid = array<i32: 32, 1, 1>}
 // CHECK-NEXT:    ptx.bar.warp.sync %0 : !ptx.reg<b32>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
+
+// An arrival that is repeated while a condition holds is a loop, which ptxas moves nothing across.
+
+func.func @again(%i: i32) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : i32
+  %never = arith.cmpi eq, %i, %c0 : i32
+  cute_nvgpu.arch.barrier_arrive id 2 threads 128 again %never
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @again
+// CHECK:         %[[NEVER:.*]] = ptx.setp
+// CHECK-NEXT:    ptx.bar.arrive %{{.*}}, %{{.*}} again(%[[NEVER]]) : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<pred>

@@ -303,6 +303,22 @@ def test_groups_that_take_turns_are_right(order: Order) -> None:
     assert re.findall(r"bar\.\w+ 14, \d+", kernel.ptx) == ["bar.arrive 14, 256", "bar.sync 14, 256"]
 
 
+def test_a_turn_is_passed_on_among_the_powers() -> None:
+    """Behind a quarter of them, in a loop, and the second product is waited for right there."""
+    _, kernel = two_groups(turns=True)
+    found = re.search(
+        r"bar\.sync %r\d+, 256;(.*?)bar\.arrive %r\d+, 256;(.*?)\n\$L", kernel.ptx, re.S
+    )
+    assert found is not None
+    before, behind = found.groups()
+    powers = [text.count("ex2.approx") for text in (before, behind)]
+    assert powers == [8, 24 + 2]  # of 32, and of two rows
+    assert re.search(r"\$(W\d+):\s*$", before)
+    rest = behind.split("\n", 2)
+    assert re.fullmatch(r"\s*@%p\d+ bra \$W\d+;", rest[1])
+    assert "wgmma.wait_group.sync.aligned 0;" in rest[2].split("ex2.approx", 1)[0]
+
+
 def test_a_turn_that_is_not_passed_on_is_a_deadlock() -> None:
     problem, kernel = two_groups(turns=True)
     text, count = re.subn(r"bar\.arrive %r\d+, 256;", "", kernel.ptx)

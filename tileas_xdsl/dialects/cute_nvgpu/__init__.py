@@ -10,7 +10,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | mbarriers | `MbarrierInitOp(ptr, count, pred=None) MbarrierArriveOp(ptr, pred=None, cta=None) MbarrierArriveExpectTxOp(ptr, bytes, pred=None) MbarrierWaitOp(ptr, parity) MbarrierTryWaitOp(ptr, parity)` |
 | launches taken over | `IssueClcQueryOp(response, mbar, pred=None, multicast=False) ClcResponseOp(response)` |
 | fences | `FenceMbarrierInitOp() FenceProxyAsyncOp(space="shared::cta")` |
-| barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
+| barriers | `BarrierOp(id=0, threads=None) BarrierArriveOp(id, threads, again=None) ClusterArriveOp(relaxed=False) ClusterWaitOp() SyncWarpOp()` |
 | bulk copies | `TmaLoadOp(desc, smem, mbar, coords, multicast_mask=None, pred=None) TmaStoreOp(desc, smem, coords, pred=None) TmaReduceOp(desc, smem, coords, kind="add", pred=None) BulkCommitOp(pred=None) BulkWaitOp(count, read=False, pred=None) PrefetchTmaDescOp(desc, pred=None)` |
 | changed maps | `CopyTmaDescOp(desc, smem) UpdateTmaDescOp(field, smem, value, ordinal=None, pred=None) PublishTmaDescOp(smem, gmem) AcquireTmaDescOp(gmem)` |
 | products | `MakeGmmaSmemDescOp(ptr, swizzle, leading_bytes, stride_bytes) SmemDescAddOp(desc, bytes) WgmmaFenceOp() WgmmaCommitOp() WgmmaWaitOp(count, values) MmaSm90Op(a, b, c, scale_d=None, shape=, a_type=, b_type=, a_major="k", b_major="k")` |

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
+    AttrSizedOperandSegments,
     opt_operand_def,
     opt_prop_def,
     result_def,
@@ -38,6 +39,9 @@ __all__ = [
     "MbarrierWaitOp",
     "SyncWarpOp",
 ]
+
+TURN = "cute_nvgpu.turn"
+"""Attribute of an arrival that passes a turn on (`place-turns`)."""
 
 MBARRIER_BYTES = 8
 
@@ -218,10 +222,30 @@ class BarrierOp(_NamedBarrierOp):
 
 @irdl_op_definition
 class BarrierArriveOp(_NamedBarrierOp):
-    """Arrives at a barrier that others wait at; needs the number of threads."""
+    """Arrives at a barrier that others wait at; needs the number of threads.
+
+    It arrives once more as long as `again` holds.  With a condition that never does, which ptxas
+    does not know, the arrival is where it is written: a loop is a block of code of its own.
+    """
 
     name = "cute_nvgpu.arch.barrier_arrive"
-    __init__ = _NamedBarrierOp.__init__
+
+    again = opt_operand_def(i1)
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    assembly_format = (
+        "(`id` $id^)? (`of` $id_value^)? (`threads` $threads^)? (`again` $again^)? attr-dict"
+    )
+
+    def __init__(
+        self, id: int | Value = 0, threads: int | None = None, again: Value | None = None
+    ) -> None:
+        number_, value = (id, None) if isinstance(id, int) else (None, id)
+        FieldsOp.__init__(
+            self,
+            operands=[again, value],
+            properties={"id": optional_number(number_), "threads": optional_number(threads)},
+        )
 
     def verify_(self) -> None:
         super().verify_()

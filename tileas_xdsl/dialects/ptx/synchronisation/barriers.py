@@ -50,18 +50,31 @@ class BarSyncOp(PtxOp):
 
 @irdl_op_definition
 class BarArriveOp(PtxOp):
-    """`bar.arrive id, threads`: arrive and go on."""
+    """`bar.arrive id, threads`: arrive and go on; once more as long as `again` holds.
+
+    A loop is a block of code of its own, which ptxas moves no instruction across.
+    """
 
     name = "ptx.bar.arrive"
 
     id: fields.Operand = fields.operand(REG)
     threads: fields.Operand = fields.operand(REG)
+    again: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
 
     def check(self) -> None:
         _check_barrier(self, self.id, self.threads)
+        if self.again is not None:
+            check_predicate(self, "what repeats it", self.again)
 
     def emit(self, out: Writer) -> None:
-        out.line(f"bar.arrive {', '.join([out.name(value) for value in self._operands])}")
+        text = f"bar.arrive {out.name(self.id)}, {out.name(self.threads)}"
+        if self.again is None:
+            out.line(text)
+            return
+        repeat = out.label()
+        out.put_label(repeat)
+        out.line(text)
+        out.line(f"@{out.name(self.again)} bra {repeat}")
 
 
 @irdl_op_definition

@@ -89,7 +89,8 @@ def _barrier(op: nvgpu.BarrierOp, low: Lowering) -> None:
 def _barrier_arrive(op: nvgpu.BarrierArriveOp, low: Lowering) -> None:
     threads = _number(low, op.threads)
     assert threads is not None
-    low.act(ptx.BarArriveOp(_identity(op, low), threads))
+    again = guard_of(low, op.again)
+    low.act(ptx.BarArriveOp(_identity(op, low), threads, again=again))
 
 
 def _cluster_arrive(op: nvgpu.ClusterArriveOp, low: Lowering) -> None:
