@@ -300,11 +300,11 @@ class CompiledKernel:
 
     def _form(self, launcher: Launcher, args: Sequence[Any], grid: Grid) -> CompiledKernel:
         """The form of the kernel that a launch wants, compiled once."""
-        from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
+        from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
 
         if self.interface is None or not self.interface.questions or self.compile_again is None:
             return self
-        flat = args if self.parameters is None else flat_values(self.parameters, args)
+        flat = flat_arguments(self.parameters, args)
         suits = partial(launcher.suits, args=flat, grid=grid)
         return self._forms.chosen(suits, partial(self._made_again, choose=suits))
 

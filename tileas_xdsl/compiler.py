@@ -59,6 +59,7 @@ from tileas_xdsl.target.kernel_abi import (
     FEW_TILE_BLOCKS,
     SHARED_LOADS,
     SHORT_LOOP,
+    UNEQUAL_TILE_BLOCKS,
     UNEVEN_WAVES,
     ChooseForm,
     KernelAbi,
@@ -355,11 +356,12 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
 
 def _single_question(spec: ArgSpec, kernel: Operation) -> Question | None:
     """What a pass has asked launches that decide between two forms of a kernel."""
-    from tileas_xdsl.backend.ptx.abi import short_loop_of, uneven_waves_of
+    from tileas_xdsl.backend.ptx.abi import short_loop_of, unequal_tile_blocks_of, uneven_waves_of
 
     if spec == DEAL_ITERATIONS:
         return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
-    return short_loop_of(kernel.attributes.get(SHORT_LOOP))
+    short = short_loop_of(kernel.attributes.get(SHORT_LOOP))
+    return short or unequal_tile_blocks_of(kernel.attributes.get(UNEQUAL_TILE_BLOCKS))
 
 
 def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:

@@ -162,7 +162,8 @@ WIDE = product_problem("matmul", "f16", "f16", (128, 128, 128), (128, 128, 64))
         (Attention(1, 1, 128, 192, 128, tm=128, tn=128).problem(), None),
         (Attention(1, 1, 128, 128, 64, tm=128, tn=128).problem(), None),
         (Attention(1, 1, 128, 128, 128).problem(), "1 CTAs, not 2, would share"),
-        (Attention(1, 1, 128, 192, 128, causal=True, tm=128).problem(), "some tile blocks have"),
+        (Attention(1, 1, 128, 192, 128, causal=True, tm=128).problem(), None),
+        (Attention(1, 1, 128, 128, 128, causal=True).problem(), "1 CTAs, not 2, would share"),
     ],
     ids=str,
 )
@@ -171,7 +172,8 @@ def test_why_attention_stays(problem: Problem, stays: str | None) -> None:
     kernel = problem.compiled("sm_90a")
     found = reasons_in([kernel.module_after("tileas-make-persistent")])
     (why,) = (one.why for one in found if one.what == "persistent CTAs")
-    assert (kernel.abi.short_loop is None) == (stays is not None)
+    asked = kernel.abi.short_loop or kernel.abi.unequal
+    assert (asked is None) == (stays is not None)
     assert why.startswith(stays or "launches know")
 
 
@@ -195,6 +197,43 @@ def test_queries_are_loaded_a_tile_block_ahead(sizes: Attention, order: Order) -
     if not sizes.sums:
         assert set(re.findall(r"bar\.sync (\d+), 256", kernel.ptx)) == {"14"}  # the last turn
     assert emulated(problem, kernel, order=order, seed=1).is_right
+
+
+CAUSAL = Attention(1, 1, 520, 520, 64, causal=True, tm=128, tn=128)
+"""Five tile blocks of one to five iterations."""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "order"),
+    [
+        (CAUSAL, "random"),  # two CTAs, three rounds
+        (replace(CAUSAL, heads=2, queries=256, keys=300, d=128), "lazy"),  # two CTAs, two rounds
+        (replace(CAUSAL, heads=2, queries=130, keys=130, tm=64, tn=64), "eager"),
+    ],
+    ids=str,
+)
+def test_every_other_round_goes_backwards(sizes: Attention, order: Order) -> None:
+    problem = sizes.problem()
+    kernel = problem.compiled("sm_90a").persistent
+    assert kernel.abi.is_persistent
+    assert emulated(problem, kernel, order=order, seed=1).is_right
+    divided = replace(kernel, source=kernel.module_after("tileas-pipeline-loads"))
+    assert simulated(problem, divided).is_right
+
+
+def test_a_launch_is_told_how_much_tile_blocks_have_to_do() -> None:
+    kernel = CAUSAL.problem().compiled("sm_90a")
+    abi = kernel.abi
+    assert abi.unequal is not None
+    assert not abi.is_persistent
+    assert kernel.persistent.abi.unequal == abi.unequal
+    long, short = ([0, 1, 64, keys, 64, 0, 0, 0, 0] * 4 for keys in (16384, 1000))
+    falling = [1024 * n for n in range(8, 0, -1)]
+    assert abi.unequal.lengths(short, (8, 2, 1)).tolist() == falling * 2
+    stored = Executable("sm_90a", abi, kernel.ptx, b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == abi
+    assert kernel.persistent.abi.ctas((4, 256, 1), 132, short) == (132, 1, 1)
+    assert kernel.persistent.abi.ctas((128, 16, 1), 132, long) == (128, 1, 1)
 
 
 STREAM_FAULTS: Mapping[str, Edit] = {

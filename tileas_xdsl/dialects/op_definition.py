@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
@@ -44,8 +44,6 @@ from tileas_xdsl.dialects.constraints import Among
 from tileas_xdsl.dialects.field_init import SEGMENTS
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
-Then: TypeAlias = Callable[[type[OpT], OpDef], None]
-"""What a dialect does with a class and its definition when that is there."""
 
 
 class AssemblyFormat:
@@ -70,7 +68,7 @@ def irdl_op_definition(cls: type[OpT]) -> type[OpT]:
     return defined_on_use(cls)
 
 
-def defined_on_use(cls: type[OpT], then: Then[OpT] | None = None) -> type[OpT]:
+def defined_on_use(cls: type[OpT], then: Callable[[type[OpT]], None] | None = None) -> type[OpT]:
     """Define an operation when its definition is first asked for, and `then` do something more."""
 
     @classmethod
@@ -101,7 +99,7 @@ _lock = RLock()
 """Threads may compile at once; fields are read once, for accessors take their places."""
 
 
-def _define(cls: type[OpT], then: Then[OpT] | None) -> None:
+def _define(cls: type[OpT], then: Callable[[type[OpT]], None] | None) -> None:
     """Read the fields of a class, and put accessors into their places."""
     text, cls.assembly_format = cls.assembly_format, None  # It is another one's to read.
     definition = OpDef.from_pyrdl(cls)
@@ -114,7 +112,7 @@ def _define(cls: type[OpT], then: Then[OpT] | None) -> None:
         setattr(cls, name, faster_accessor(accessor))
     definition.assembly_format = text
     if then is not None:
-        then(cls, definition)
+        then(cls)
     delattr(cls, _CREATE)
     setattr(cls, _GET_DEFINITION, asked)  # The last one: other threads wait until it is there.
 

@@ -35,6 +35,7 @@ from tileas_xdsl.runtime.arguments.launch_items import LaunchItems
 from tileas_xdsl.runtime.arguments.strided_views import Array
 from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.arguments.view_arguments import check_views
+from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
@@ -204,7 +205,8 @@ class Launcher:
         """
         tile_blocks = grid_of(grid)
         resident = self._resident if self.abi.is_persistent else None
-        extents = self.abi.ctas(tile_blocks, resident)
+        counted = () if self.abi.unequal is None else flat_arguments(self.kernel.parameters, args)
+        extents = self.abi.ctas(tile_blocks, resident, counted)
         items = self._items(args)
         handle = stream_handle(stream, items.values)
         staged = self._staged(items, handle)
@@ -277,8 +279,7 @@ class Launcher:
 
     def _as_checked(self, flat: Sequence[Any]) -> Sequence[Any]:
         """Return the values to check against the function's types: of cuTile, the memory spans."""
-        is_plain = self.kernel.parameters is None
-        return flat if is_plain else [in_memory(value) for value in flat]
+        return flat if self.kernel.parameters is None else [*map(in_memory, flat)]
 
     def _check_array(self, found: DeviceArray, name: str, alignment: int) -> None:
         if found.device not in (None, self.device.number):

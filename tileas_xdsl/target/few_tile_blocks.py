@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.target.launch_loops import LaunchLoop, amounts
 from tileas_xdsl.target.launch_numbers import values_of
 
 COUNTS = (8, 4, 2)
@@ -30,22 +31,14 @@ NO_NUMBER = range(1, 1)
 
 
 @dataclass(frozen=True)
-class LoopBytes:
-    """What an iteration loads, and how many there are in a tile block."""
-
-    bytes: int
-    bounds: tuple[tuple[int, int, int], ...]
-    """The steps with lower bound, upper bound and step of the loop and of those around it."""
-
-
-@dataclass(frozen=True)
 class FewTileBlocks:
     """The launches of a kernel that leave multiprocessors to `count` CTAs for each tile block."""
 
     count: int
     steps: tuple[str, ...]
     """What a launch computes (`launch_numbers`)."""
-    loops: tuple[LoopBytes, ...]
+    loops: tuple[LaunchLoop, ...]
+    """By the bytes that an iteration loads."""
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether all CTAs of a launch run at once, and tile blocks load enough to be divided."""
@@ -66,11 +59,4 @@ class FewTileBlocks:
         found = values_of(self.steps, args, grid, ends)
         if found is None:
             return 0
-        loaded = np.zeros(2, np.int64)
-        for loop in self.loops:
-            trips = np.ones(2, np.int64)
-            for lower, upper, step in loop.bounds:
-                by = np.maximum(found[step], 1)
-                trips *= np.maximum(-((found[lower] - found[upper]) // by), 0)
-            loaded += loop.bytes * trips
-        return int(loaded.max())
+        return int(amounts(self.loops, found, 2).max())

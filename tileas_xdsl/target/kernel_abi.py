@@ -21,6 +21,7 @@ from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
+from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 Array: TypeAlias = NDArray[Any]
@@ -57,6 +58,10 @@ TILE_BLOCKS = "tile blocks"
 SHORT_LOOP = "tileas.short_loop"
 """Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
 
+UNEQUAL_TILE_BLOCKS = "tileas.unequal_tile_blocks"
+"""Attribute of a kernel with tile blocks of different length, which could be persistent, or is: the
+`UnequalTileBlocks` of launches that gain by it."""
+
 UNEVEN_WAVES = "tileas.uneven_waves"
 """Attribute of a kernel whose CTAs can share tile blocks: the `UnevenWaves` of launches."""
 
@@ -65,6 +70,9 @@ FEW_TILE_BLOCKS = "tileas.few_tile_blocks"
 
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
+
+QUESTIONS = (SHORT_LOOP, UNEQUAL_TILE_BLOCKS, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES)
+"""Attributes of a kernel that say what launches decide."""
 
 INTERPRETED_TILE_BLOCKS = 3
 """Tile blocks of each CTA of a persistent kernel where no GPU says how many CTAs run at once."""
@@ -237,7 +245,7 @@ class ShortLoop:
         return self.together * multiprocessors // self.ctas
 
 
-Question: TypeAlias = ShortLoop | SharedLoads | FewTileBlocks | UnevenWaves
+Question: TypeAlias = ShortLoop | UnequalTileBlocks | SharedLoads | FewTileBlocks | UnevenWaves
 """What a launch decides: whether CTAs take many tile blocks, are clusters, divide or share some."""
 
 ChooseForm: TypeAlias = Callable[[Question], bool]
@@ -315,24 +323,33 @@ class KernelAbi:
     """The launches for which CTAs share tile blocks; None where they take whole ones."""
     waits_first: bool = False
     """Whether a launch may begin before the kernel in front of it on the stream has completed."""
+    unequal: UnequalTileBlocks | None = None
+    """The launches for which a kernel is faster whose CTAs take tile blocks of other lengths."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
-        single = (one for one in (self.short_loop, self.uneven_waves) if one is not None)
-        return [*single, *self.shared_loads, *self.few_tile_blocks]
+        single = (self.short_loop, self.unequal, self.uneven_waves)
+        known = (one for one in single if one is not None)
+        return [*known, *self.shared_loads, *self.few_tile_blocks]
+
+    @property
+    def _of_persistence(self) -> ShortLoop | UnequalTileBlocks | None:
+        """What launches decide of CTAs that take many tile blocks."""
+        return self.short_loop or self.unequal
 
     @property
     def form(self) -> Form:
         """Which form of the kernel this is, of those that launches decide between."""
-        is_persistent = self.short_loop is not None and self.is_persistent
+        is_persistent = self._of_persistence is not None and self.is_persistent
         count = self.tile_block_ctas if self.few_tile_blocks else 1
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
         return is_persistent, self.cluster_axis, count, is_dealt
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
-        is_persistent = self.short_loop is not None and choose(self.short_loop)
+        asked = self._of_persistence
+        is_persistent = asked is not None and choose(asked)
         count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
         return is_persistent, chosen_axis(self.shared_loads, choose), count, is_dealt
@@ -342,16 +359,20 @@ class KernelAbi:
         flags = TRANSFER_SLOTS * TRANSFER_FLAGS
         return flags + prod(ctas) * self.transfer_bytes if self.transfer_bytes else 0
 
-    def ctas(self, grid: Grid, resident: int | None = None) -> Grid:
+    def ctas(self, grid: Grid, resident: int | None = None, args: Sequence[Any] = ()) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
 
+        `args` are those that questions are about.
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
+        each = self.tile_block_ctas
         if self.is_persistent:
             most = TRANSFER_SLOTS if self.transfer_bytes else MAX_TILE_BLOCKS
-            return persistent_ctas(grid, self.tile_block_ctas, resident, self.cluster[0], most)
+            if self.unequal is not None and resident is not None:
+                most = min(most, self.unequal.count(args, grid, max(resident // each, 1)) * each)
+            return persistent_ctas(grid, each, resident, self.cluster[0], most)
         x, y, z = grid
-        return x * self.tile_block_ctas, y, z
+        return x * each, y, z
 
     def bind(self, args: Sequence[Any]) -> list[Any]:
         """The values of the parameters: arrays, integers, scalars and bound tensor maps."""

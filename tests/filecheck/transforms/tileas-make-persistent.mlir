@@ -87,10 +87,12 @@ func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_til
 
 // -----
 
-// A tile block has as many iterations as its number says: some would wait for others.
+// A tile block has as many iterations as its number says, of 64 cycles: launches know it.
 
 // CHECK-LABEL: @uneven
-// CHECK-SAME:  nv_tileas.not_persistent = "some tile blocks have more to do than others"
+// CHECK-NOT:   persistent = 1
+// CHECK-SAME:  tileas.unequal_tile_blocks = {steps = ["0", "block x", "1"], loops = [{amount = 64 : i64, bounds = array<i64: 0, 1, 2>}], together = 2 : i64, ctas = 1 : i64}
+// CHECK-SAME:  nv_tileas.not_persistent = "launches know how much each tile block has to do"
 func.func @uneven(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index

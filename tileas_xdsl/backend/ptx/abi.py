@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     FEW_TILE_BLOCKS,
@@ -26,13 +26,16 @@ from tileas_xdsl.target.kernel_abi import (
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
     TRANSFER_BYTES,
+    UNEQUAL_TILE_BLOCKS,
     UNEVEN_WAVES,
     WAITS_FIRST,
     KernelAbi,
     Passed,
     ShortLoop,
 )
+from tileas_xdsl.target.launch_loops import LaunchLoop
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
+from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
@@ -77,6 +80,7 @@ def _abi(
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
         uneven_waves_of(found.get(UNEVEN_WAVES)),
         WAITS_FIRST in found,
+        unequal_tile_blocks_of(found.get(UNEQUAL_TILE_BLOCKS)),
     )
 
 
@@ -105,19 +109,31 @@ def uneven_waves_of(attribute: Attribute | None) -> UnevenWaves | None:
 
 
 def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:
-    """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{bytes = 64, ...}]}`."""
+    """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{amount = 64, ...}]}`."""
     if not isinstance(attribute, DictionaryAttr):
         return ()
-    steps = tuple(_texts(attribute.data["steps"]))
-    loops = tuple(_loop_bytes(loop) for loop in _entries(attribute.data["loops"]))
+    steps, loops = _launch_loops(attribute)
     return tuple(FewTileBlocks(n, steps, loops) for n in _numbers(attribute.data["counts"]))
 
 
-def _loop_bytes(found: Mapping[str, Attribute]) -> LoopBytes:
-    """Each loop has three bounds, one after another."""
-    bounds = _numbers(found["bounds"])
-    triples = zip(bounds[::3], bounds[1::3], bounds[2::3], strict=True)
-    return LoopBytes(_number(found["bytes"]), tuple(triples))
+def unequal_tile_blocks_of(attribute: Attribute | None) -> UnequalTileBlocks | None:
+    """Read `{steps = ["block x", ...], loops = [{amount = 64, ...}], together = 1, ctas = 1}`."""
+    if not isinstance(attribute, DictionaryAttr):
+        return None
+    together, ctas = (_number(attribute.data[name]) for name in ("together", "ctas"))
+    return UnequalTileBlocks(*_launch_loops(attribute), together, ctas)
+
+
+def _launch_loops(
+    attribute: DictionaryAttr,
+) -> tuple[tuple[str, ...], tuple[LaunchLoop, ...]]:
+    """Read steps and loops; each loop has three bounds, one after another."""
+    loops: list[LaunchLoop] = []
+    for loop in _entries(attribute.data["loops"]):
+        bounds = _numbers(loop["bounds"])
+        triples = zip(bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+        loops.append(LaunchLoop(_number(loop["amount"]), tuple(triples)))
+    return tuple(_texts(attribute.data["steps"])), tuple(loops)
 
 
 def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:

@@ -7,7 +7,7 @@ properties and attributes: a function of the types and attributes alone.  A modu
 each pass, and most passes leave most operations as they are, so what was right once is looked up:
 by the identity of those types and attributes, which are immutable and shared by clones.  Traits
 depend on what is around the operation, and are verified each time; so is the whole of an operation
-with regions or successors.  What a dialect puts in front of `OpDef.verify` is such a function too.
+with regions or successors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.irdl import IRDLOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from xdsl.ir import Attribute, Operation
     from xdsl.irdl import OpDef
@@ -33,7 +33,7 @@ def remember_structure(kind: type[Operation]) -> None:
     _seen.add(kind)
     if issubclass(kind, IRDLOperation):
         definition: Any = kind.get_irdl_definition()
-        if not isinstance(definition.verify, _RememberedStructure):
+        if "verify" not in vars(definition):
             definition.verify = _RememberedStructure(definition)
 
 
@@ -49,12 +49,11 @@ class _RememberedStructure:
 
     def __init__(self, definition: OpDef) -> None:
         self._definition = definition
-        self._verify: Callable[[Operation], None] = definition.verify
         self._right = {}
 
     def __call__(self, op: Operation) -> None:
         if op.regions or op.successors:
-            self._verify(op)
+            type(self._definition).verify(self._definition, op)
             return
         facts = _facts(op)
         key = (len(op.operands), len(op.results), *op.properties, None, *op.attributes)
@@ -63,7 +62,7 @@ class _RememberedStructure:
             for trait in self._definition.traits:
                 trait.verify(op)
             return
-        self._verify(op)
+        type(self._definition).verify(self._definition, op)
         if len(self._right) >= _MAX_ENTRIES:
             self._right.clear()
         self._right[key] = facts

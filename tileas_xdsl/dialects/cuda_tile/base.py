@@ -58,23 +58,18 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
     return defined
 
 
-def _verify_like_mlir(defined: Any, definition: Any) -> None:
+def _verify_like_mlir(defined: Any) -> None:
     verify: Callable[[Any], None] = defined.verify_
-    verify_structure: Callable[[Any], None] = definition.verify
 
     def verify_like_mlir(op: CudaTileOp) -> None:
         _check_properties(op)
         if _sizes_are_right(op):
             _check_types(op)
             _check_matches(op)
-        verify_structure(op)
-
-    def verify_and_check(op: CudaTileOp) -> None:
         verify(op)
         op.check()
 
-    definition.verify = verify_like_mlir
-    defined.verify_ = verify_and_check
+    defined.verify_ = verify_like_mlir
 
 
 def tile_function(family: type[OpT], class_name: str, mnemonic: str, summary: str) -> type[OpT]:

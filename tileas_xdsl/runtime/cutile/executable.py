@@ -13,10 +13,12 @@ from dataclasses import asdict
 from typing import Any
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks, LoopBytes
+from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
+from tileas_xdsl.target.launch_loops import LaunchLoop
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
+from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 _PARAMETER = re.compile(r"\.param(?:\s+\.align\s+\d+)?\s+\.(\w+)\s+[\w$]+(?:\[(\d+)\])?")
@@ -82,6 +84,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         tuple(map(_few_tile_blocks, found["few_tile_blocks"])),
         found["uneven_waves"] and UnevenWaves(**found["uneven_waves"]),
         found["waits_first"],
+        _unequal_tile_blocks(found["unequal"]),
     )
 
 
@@ -117,11 +120,20 @@ def _shared_loads(found: Mapping[str, Any]) -> SharedLoads:
 
 
 def _few_tile_blocks(found: Mapping[str, Any]) -> FewTileBlocks:
-    loops = tuple(
-        LoopBytes(loop["bytes"], tuple((a, b, c) for a, b, c in loop["bounds"]))
-        for loop in found["loops"]
+    return FewTileBlocks(found["count"], tuple(found["steps"]), _launch_loops(found["loops"]))
+
+
+def _unequal_tile_blocks(found: Mapping[str, Any] | None) -> UnequalTileBlocks | None:
+    if found is None:
+        return None
+    steps, loops = tuple(found["steps"]), _launch_loops(found["loops"])
+    return UnequalTileBlocks(steps, loops, found["together"], found["ctas"])
+
+
+def _launch_loops(found: Sequence[Mapping[str, Any]]) -> tuple[LaunchLoop, ...]:
+    return tuple(
+        LaunchLoop(loop["amount"], tuple((a, b, c) for a, b, c in loop["bounds"])) for loop in found
     )
-    return FewTileBlocks(found["count"], tuple(found["steps"]), loops)
 
 
 def _counts(found: Sequence[Any]) -> tuple[int | Passed, ...]:

@@ -49,14 +49,11 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, 
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
-    FEW_TILE_BLOCKS,
     PERSISTENT,
-    SHARED_LOADS,
-    SHORT_LOOP,
+    QUESTIONS,
     TILE_BLOCK_CTAS,
     TILE_BLOCKS,
     TRANSFER_BYTES,
-    UNEVEN_WAVES,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
@@ -227,7 +224,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    for name in (SHORT_LOOP, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES):
+    for name in QUESTIONS:
         if (question := plan.kernel.attributes.get(name)) is not None:
             found[name] = question
     if (axis := axis_of_clusters(plan.kernel)) is not None:

@@ -8,12 +8,12 @@ live at once and a margin, in which code without products was not seen to spill.
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.kinds import Kinds, has_instance
+from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -122,7 +122,7 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     if not live:
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
-    reduces = has_instance(kernel, ReduceOp)
+    reduces = any(isinstance(op, ReduceOp) for op in operations_in(kernel))
     headroom = REDUCTION_HEADROOM if reduces else EXPECTED_HEADROOM
     expected = min(registers // (threads * (live + headroom)), most)
     wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
@@ -147,15 +147,13 @@ def resident_registers(value: SSAValue) -> int:
 
     Nor of what is computed for a reduction alone, which takes each element as it is made.
     """
-    if not _TENSORS[type(value.type)]:
-        return 0
     owner = value.owner
-    if type(owner) is GenerateOp and all(
+    if isinstance(owner, GenerateOp) and all(
         isinstance(op, BROADCAST) for op in operations_in(owner.body)
     ):
         return 0
     user = value.get_user_of_unique_use()
-    if type(user) is ReduceOp and isinstance(owner, Operation) and _is_by_element(owner):
+    if isinstance(user, ReduceOp) and isinstance(owner, Operation) and _is_by_element(owner):
         return 0
     return _registers_of_line(value) if _is_streamed(value) else tile_registers(value)
 
@@ -195,11 +193,6 @@ def _is_by_element(op: Operation) -> bool:
     return isinstance(op, GenerateOp) or op.name.startswith(("arith.", "math."))
 
 
-_TENSORS = Kinds(TensorType)
-_WIDENS = Kinds(ExpandDimsOp, arith.ExtFOp)
-"""Operations that only repeat or extend the elements of a line."""
-
-
 def _is_streamed(value: SSAValue) -> bool:
     """Whether a value is a line from memory, on its way to the rows that it is combined with.
 
@@ -210,9 +203,9 @@ def _is_streamed(value: SSAValue) -> bool:
     One that is waited for is in shared memory.  Each access of it may follow the use of the one
     before, where registers are short.
     """
-    while type(owner := value.owner) is not ExpandDimsOp:
+    while not isinstance(owner := value.owner, ExpandDimsOp):
         user = value.get_user_of_unique_use()
-        if user is None or not _WIDENS[type(user)]:
+        if user is None or not isinstance(user, ExpandDimsOp | arith.ExtFOp):
             return False
         value = user.results[0]
     source: SSAValue = owner.source

@@ -59,7 +59,8 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.kernel_abi import UNEVEN_WAVES
 from tileas_xdsl.transforms.deal_iterations.items import Items, compared, items_of_cta
-from tileas_xdsl.transforms.kernels.tileas_make_persistent import places, spec_of
+from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
+from tileas_xdsl.transforms.make_persistent.walks import places
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of

@@ -26,8 +26,6 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
     IndexType,
     IntegerAttr,
     ModuleOp,
@@ -35,7 +33,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -43,18 +41,25 @@ from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
-from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import SHORT_LOOP, Count, Passed
+from tileas_xdsl.target.kernel_abi import SHORT_LOOP, UNEQUAL_TILE_BLOCKS, Passed
+from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.transforms.make_persistent.iterations import (
+    iterations_of,
+    known_iterations,
+    short_loop_attribute,
+)
+from tileas_xdsl.transforms.make_persistent.unequal_tile_blocks import unequal_tile_blocks
+from tileas_xdsl.transforms.make_persistent.walks import SerpentineWalk, StraightWalk, Tour
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
@@ -81,11 +86,6 @@ On an H200, tiles of 128x128 (512 cycles an iteration, two CTAs on a multiproces
 ANY_LENGTH = 2**31 - 1
 """Iterations that are worth it where a CTA is alone: tiles of 128x256 gain 7 % with 16 iterations,
 3 % with 64 and 1.5 % with 128."""
-
-Quotients: TypeAlias = Sequence[tuple[Count, int]]
-"""Iterations as a product: each factor is a number, divided and rounded up."""
-
-AXES = "xyz"
 
 ROWS_ALIKE = 16
 """Rows that are so many apart, or a multiple, are as far behind a multiple of 16 bytes."""
@@ -160,26 +160,57 @@ def _rows_alike(kernel: func.FuncOp) -> int:
 
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
     """Return the persistent kernel, or why the one that there is stays."""
-    kernel, iterations = found.function, _iterations(found)
+    kernel = found.function
+    if (why := what_forbids(kernel)) is not None:
+        return why
     usual = resources_of(found, target)
     together = usual.blocks if isinstance(usual, Resources) else 1
-    most = ANY_LENGTH
-    if together > 1:
-        most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
-    why = what_forbids(kernel)
-    if why is None and not is_forced:
-        why = _why_it_does_not_pay(found, iterations, most)
-    if why is not None:
+    if not is_forced and (why := _what_launches_do_not_know(found)) is not None:
         return why
-    made = _persistent(kernel)
+    is_unequal = _differ(found)
+    made = _persistent(kernel, serpentine=is_unequal)
     least = together if not is_forced and has_chained_products(found.loop) else 1
     if (why := _what_lacks(load_loop(made), target, least)) is not None:
         return why
-    if not is_forced and any(isinstance(n, Passed) for n, _ in iterations or ()):
-        ctas = spec_of(kernel).tile_block_ctas
-        kernel.attributes[SHORT_LOOP] = _short_loop(iterations or (), most, together, ctas)
-        return "launches know how many iterations load what is multiplied"
-    return made
+    if is_unequal:
+        return _decide_unequal(made, found, target, together, is_forced=is_forced)
+    return made if is_forced else _decide_equal(made, found, target, together)
+
+
+def _decide_equal(
+    made: func.FuncOp, found: LoadLoop, target: Target, together: int
+) -> func.FuncOp | str:
+    """Return the kernel that is `made`, or write down what a launch has to know."""
+    kernel, most = found.function, ANY_LENGTH
+    if together > 1:
+        most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
+    if (iterations := iterations_of(found)) is None:
+        return "how many iterations load what is multiplied is no quotient of an argument"
+    if (known := known_iterations(iterations)) > most:
+        return f"{known} iterations load what is multiplied, {most} would be short"
+    if not any(isinstance(n, Passed) for n, _ in iterations):
+        return made
+    ctas = spec_of(kernel).tile_block_ctas
+    kernel.attributes[SHORT_LOOP] = short_loop_attribute(iterations, most, together, ctas)
+    return "launches know how many iterations load what is multiplied"
+
+
+def _decide_unequal(
+    made: func.FuncOp, found: LoadLoop, target: Target, together: int, *, is_forced: bool
+) -> func.FuncOp | str:
+    """Write down what a launch has to know to choose the kernel that is `made`, and its CTAs."""
+    kernel = found.function
+    if axis_of_clusters(kernel) is not None:
+        return "tile blocks beside each other are a cluster, and differ in length"
+    ctas = spec_of(kernel).tile_block_ctas
+    asked = unequal_tile_blocks(kernel, latencies(target.name), together, ctas)
+    if asked is not None:
+        made.attributes[UNEQUAL_TILE_BLOCKS] = kernel.attributes[UNEQUAL_TILE_BLOCKS] = asked
+    if is_forced:
+        return made
+    if asked is None:
+        return "some tile blocks have more to do than others, which launches do not know"
+    return "launches know how much each tile block has to do"
 
 
 def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | str:
@@ -236,76 +267,28 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
     return None
 
 
-def _why_it_does_not_pay(found: LoadLoop, iterations: Quotients | None, most: int) -> str | None:
-    """Return why tile blocks are not all equally long, or too long; None if launches know it."""
+def _what_launches_do_not_know(found: LoadLoop) -> str | None:
+    """Return why no launch knows how long tile blocks take; None if some may."""
     loops = instances_in(found.function, scf.ForOp)
-    bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
-    behind = list(operations_behind(bounds))
     steps = operations_behind([loop.step for loop in loops])
     if any(isinstance(op, gpu.GridDimOp) for op in steps):
         return "the program has a loop over tiles of its own"
-    if any(isinstance(op, gpu.BlockIdOp) or not is_side_effect_free(op) for op in behind):
+    bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
+    if not all(map(is_side_effect_free, operations_behind(bounds))):
         return "some tile blocks have more to do than others"
     if any(isinstance(op, scf.IfOp) for op in enclosing_control(found.loop)):
         return "some tile blocks load, and others do not"
-    if iterations is None:
-        return "how many iterations load what is multiplied is no quotient of an argument"
-    if (known := _known(iterations)) > most:
-        return f"{known} iterations load what is multiplied, {most} would be short"
     return None
 
 
-def _known(iterations: Quotients) -> int:
-    """Return the product of those factors that are numbers."""
-    return prod(ceil_div(n, by) for n, by in iterations if isinstance(n, int))
+def _differ(found: LoadLoop) -> bool:
+    """Whether bounds of loops depend on the tile block."""
+    loops = instances_in(found.function, scf.ForOp)
+    behind = operations_behind([n for loop in loops for n in (loop.lb, loop.ub, loop.step)])
+    return any(isinstance(op, gpu.BlockIdOp) for op in behind)
 
 
-def _iterations(found: LoadLoop) -> Quotients | None:
-    """Return the most iterations of the loop in a tile block; None if they are no quotients."""
-    factors: list[tuple[Count, int]] = []
-    for loop in (found.loop, *enclosing_control(found.loop)):
-        if not isinstance(loop, scf.ForOp):
-            continue
-        first, step = constant_integer(loop.lb), constant_integer(loop.step)
-        count = _quotient(loop.ub)
-        if first != 0 or not step or count is None:
-            return None
-        factors.append((count[0], count[1] * step))
-    return factors
-
-
-def _quotient(value: SSAValue) -> tuple[Count, int] | None:
-    """Return a constant or an argument, divided by constants and rounded up; None for others.
-
-    It is an upper bound: a quotient that is rounded down, and the lesser of two, are not larger.
-    """
-    if isinstance(value, BlockArgument):
-        of_kernel = isinstance(value.block.parent_op(), func.FuncOp)
-        return (Passed(value.index), 1) if of_kernel else None
-    if (known := constant_integer(value)) is not None:
-        return known, 1
-    match value.owner:
-        case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp() | AssumeOp() as op:
-            return _quotient(op.operands[0])
-        case arith.MinSIOp() | arith.MinUIOp() as op:
-            return _quotient(op.lhs) or _quotient(op.rhs)
-        case arith.CeilDivUIOp() | arith.CeilDivSIOp() | arith.FloorDivSIOp() as op:
-            found, by = _quotient(op.lhs), constant_integer(op.rhs)
-            return None if found is None or not by else (found[0], found[1] * by)
-        case _:
-            return None
-
-
-def _short_loop(iterations: Quotients, most: int, together: int, ctas: int) -> DictionaryAttr:
-    """Return the attribute that `ShortLoop` is read of: `scalar 5 / 64` is of argument 5."""
-    passed = [f"{n} / {by}" for n, by in iterations if isinstance(n, Passed)]
-    quotients = ArrayAttr([StringAttr(text) for text in passed])
-    left = IntegerAttr(most // max(_known(iterations), 1), 64)
-    counts = {"together": IntegerAttr(together, 64), "ctas": IntegerAttr(ctas, 64)}
-    return DictionaryAttr({"most": left, "quotients": quotients, **counts})
-
-
-def _persistent(kernel: func.FuncOp, alike: int = 1) -> func.FuncOp:
+def _persistent(kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks.
 
     The loop steps by a multiple of `alike`, a power of two, where CTAs are more than that.
@@ -324,11 +307,12 @@ def _persistent(kernel: func.FuncOp, alike: int = 1) -> func.FuncOp:
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
     if alike > 1:
         first, step = _in_steps_of(build, alike, first, step, count)
-    begin, by = (places(build, number, extents) for number in (first, step))
-    body = Block(arg_types=[i32] * (1 + len(AXES)))
-    numbers = body.args[1:]
+    tour = Tour(first, step, count, extents)
+    walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
+    body = Block(arg_types=[i32] * (1 + len(walk.begin)))
+    carried = body.args[1:]
     assert block.last_op is not None
-    made = scf.ForOp(first, count, step, begin, Region(body))
+    made = scf.ForOp(first, count, step, walk.begin, Region(body))
     if alike > 1:
         made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
     Rewriter.insert_op(made, InsertPoint.before(block.last_op))
@@ -336,9 +320,9 @@ def _persistent(kernel: func.FuncOp, alike: int = 1) -> func.FuncOp:
         op.detach()
         body.add_op(op)
     end = Builder(InsertPoint.at_end(body))
-    end.insert(scf.YieldOp(*_moved(end, numbers, by, extents)))
+    end.insert(scf.YieldOp(*walk.following(end, carried)))
     for op in ids:
-        of_program = numbers if isinstance(op, gpu.BlockIdOp) else extents
+        of_program = carried if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
         for counted in _counts_of_tile_blocks(op, spec.tile_block_ctas):
             Rewriter.replace_op(counted, arith.IndexCastOp(value, IndexType()))
@@ -346,7 +330,7 @@ def _persistent(kernel: func.FuncOp, alike: int = 1) -> func.FuncOp:
 
 
 def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:
-    ids = instances_in(kernel, gpu.BlockIdOp, gpu.GridDimOp)
+    ids = (op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
     return [op for op in ids if str(op.dimension.data) == AXES[0]]
 
 
@@ -407,35 +391,3 @@ def _in_steps_of(
     taken = build.insert(arith.SelectOp(is_whole, whole, step)).result
     takes = build.insert(arith.CmpiOp(first, taken, "ult")).result
     return build.insert(arith.SelectOp(takes, first, count)).result, taken
-
-
-def places(build: Builder, number: SSAValue, extents: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """Return where in the grid a number of tile blocks is: x runs fastest, as in hardware."""
-    place: list[SSAValue] = []
-    for extent in extents[:-1]:
-        quotient = build.insert(arith.DivUIOp(number, extent)).result
-        whole = build.insert(arith.MuliOp(quotient, extent)).result
-        place.append(build.insert(arith.SubiOp(number, whole)).result)
-        number = quotient
-    return *place, number
-
-
-def _moved(
-    build: Builder, place: Sequence[SSAValue], by: Sequence[SSAValue], extents: Sequence[SSAValue]
-) -> Sequence[SSAValue]:
-    """Return the sum of two places, with what exceeds an extent carried to the next axis.
-
-    A division takes some hundred cycles, in which nothing is multiplied.
-    """
-    moved: list[SSAValue] = []
-    carried: SSAValue | None = None
-    for at, distance, extent in zip(place, by, extents, strict=True):
-        added = build.insert(arith.AddiOp(at, distance)).result
-        if carried is not None:
-            added = build.insert(arith.AddiOp(added, carried)).result
-        is_beyond = build.insert(arith.CmpiOp(added, extent, "uge")).result
-        left = build.insert(arith.SubiOp(added, extent)).result
-        moved.append(build.insert(arith.SelectOp(is_beyond, left, added)).result)
-        if len(moved) < len(extents):
-            carried = build.insert(arith.ExtUIOp(is_beyond, i32)).result
-    return moved

@@ -14,11 +14,15 @@ from tileas_xdsl.target.costs.latencies import Latencies
 
 def product_cycles(loop: scf.ForOp, times: Latencies) -> int:
     """Return the cycles of the tensor core for an iteration, at least one."""
-    cycles = 0
-    for op in loop.walk():
-        atom = op.atom.data if isinstance(op, DotOp) and op.atom is not None else None
-        if isinstance(op, DotOp) and isinstance(atom, MmaAtom):
-            *batch, m, k = shape_of(op.a.type) or (1, 1)
-            n = (shape_of(op.b.type) or (1,))[-1]
-            cycles += times.product(prod(batch) * m, n, k, atom.a)
-    return max(cycles, 1)
+    products = (op for op in loop.walk() if isinstance(op, DotOp))
+    return max(sum(dot_cycles(op, times) for op in products), 1)
+
+
+def dot_cycles(op: DotOp, times: Latencies) -> int:
+    """Return the cycles of the tensor core for a product; none where it is not multiplied there."""
+    atom = None if op.atom is None else op.atom.data
+    if not isinstance(atom, MmaAtom):
+        return 0
+    *batch, m, k = shape_of(op.a.type) or (1, 1)
+    n = (shape_of(op.b.type) or (1,))[-1]
+    return times.product(prod(batch) * m, n, k, atom.a)

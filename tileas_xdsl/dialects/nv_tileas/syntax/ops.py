@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from xdsl.ir import Attribute, TypeAttribute
-from xdsl.irdl import IRDLOperation, OpDef
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -53,7 +53,7 @@ def tileas_op(cls: type[OpT]) -> type[OpT]:
     return defined
 
 
-def _verify_structure_first(defined: Any, _definition: OpDef) -> None:
+def _verify_structure_first(defined: Any) -> None:
     verify: Callable[[Any], None] = defined.verify_
 
     def verify_structure_first(op: TileasOp) -> None:

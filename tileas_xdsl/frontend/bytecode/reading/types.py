@@ -18,7 +18,6 @@ from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     StridedViewType,
     TensorViewType,
 )
-from tileas_xdsl.dialects.interned import shared
 from tileas_xdsl.frontend.bytecode.layout import (
     DYNAMIC,
     TYPE_SINCE,
@@ -79,7 +78,7 @@ class Types(Entries[Attribute]):
         if tag in SCALARS:
             return SCALARS[tag]
         try:
-            return shared(_READERS[tag](self, cursor))
+            return _READERS[tag](self, cursor)
         except VerifyException as error:
             raise cursor.error(f"type {index} is wrong: {error}", start) from error
 

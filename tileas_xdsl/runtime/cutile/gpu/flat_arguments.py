@@ -22,6 +22,11 @@ from tileas_xdsl.frontend.signature import (
 from tileas_xdsl.runtime.cutile.gpu.parameter_block import Changing, FlatValue
 
 
+def flat_arguments(parameters: Sequence[Parameter] | None, args: Sequence[Any]) -> Sequence[Any]:
+    """Return the arguments of the lowered function: those of a launch, unless it is of cuTile."""
+    return args if parameters is None else flat_values(parameters, args)
+
+
 def flat_values(parameters: Sequence[Parameter], args: Sequence[Any]) -> Sequence[FlatValue]:
     """Return the arguments of the lowered function, one or more for each that is no constant."""
     indices = count()

@@ -213,7 +213,7 @@ class LaunchPlan:
         """Write the launch configuration."""
         self.has_launched = True
         self._block.tile_blocks[:] = tile_blocks = checked_grid(grid)
-        x, y, z = self._abi.ctas(tile_blocks, self._resident)
+        x, y, z = self._abi.ctas(tile_blocks, self._resident, self._flat)
         attribute = 0 if self._attribute is None else ctypes.addressof(self._attribute)
         abi = self._abi
         block = (abi.threads, 1, 1, abi.shared_bytes)

@@ -1,0 +1,1 @@
+"""Parts of `tileas-make-persistent`: which tile blocks a CTA takes."""
