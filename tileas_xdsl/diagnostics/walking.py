@@ -11,10 +11,16 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import cast
 
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
 """Return the operands of an operation as they are now, without the view that changes them."""
+
+successors_of: Callable[[Operation], tuple[Block, ...]] = attrgetter("_successors")
+"""Return the successors of an operation, likewise."""
+
+type_of: Callable[[SSAValue], Attribute] = attrgetter("_type")
+"""Return the type of a value."""
 
 next_of: Callable[[Operation], Operation | None] = attrgetter("_next_op")
 """Return the operation behind another one in its block."""

@@ -5,19 +5,25 @@
 `OpDef.verify` of xDSL checks counts of operands and results, the constraint of each, and those of
 properties and attributes: a function of the types and attributes alone.  A module is verified after
 each pass, and most passes leave most operations as they are, so what was right once is looked up:
-by the identity of those types and attributes, which are immutable and shared by clones.  Traits
-depend on what is around the operation, and are verified each time; so is the whole of an operation
-with regions or successors.
+by the identity of those types and attributes, which are immutable and shared by clones, and where
+a pass has made them anew, by their value.  Traits depend on what is around the operation, and are
+verified each time; so is the whole of an operation with regions or successors.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from xdsl.ir import OpTraits
 from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsolatedFromAbove, OpTrait
+
+from tileas_xdsl.diagnostics.verification.isolation import is_isolated
+from tileas_xdsl.diagnostics.walking import operands_of, successors_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from xdsl.ir import Attribute, Operation
     from xdsl.irdl import OpDef
@@ -44,33 +50,50 @@ class _RememberedStructure:
     """`OpDef.verify` of one definition, and what it has found right."""
 
     _definition: OpDef
-    _right: dict[Hashable, list[Attribute]]
+    _constraints: OpDef
+    """The definition without traits."""
+    _all_traits: frozenset[OpTrait] | None
+    _traits: Sequence[OpTrait]
+    """Those of all traits that verify something."""
+    _right: dict[Hashable, Sequence[Attribute]]
     """By identities: the types and attributes themselves, so that no identity is used again."""
+    _equal: set[Hashable]
+    """The same by value."""
 
     def __init__(self, definition: OpDef) -> None:
         self._definition = definition
+        self._constraints = replace(definition, traits=OpTraits(tuple))
+        self._all_traits = None
+        self._traits = ()
         self._right = {}
+        self._equal = set()
 
     def __call__(self, op: Operation) -> None:
-        if op.regions or op.successors:
-            type(self._definition).verify(self._definition, op)
-            return
-        facts = _facts(op)
-        key = (len(op.operands), len(op.results), *op.properties, None, *op.attributes)
-        key = (*key, *map(id, facts))
-        if key in self._right:
-            for trait in self._definition.traits:
+        if op.regions or successors_of(op):
+            self._constraints.verify(op)
+        else:
+            self._verify_constraints(op)
+        # A class takes traits from others after it was defined.
+        if (traits := self._definition.traits.traits) is not self._all_traits:
+            self._all_traits = traits
+            self._traits = [one for one in traits if type(one).verify is not OpTrait.verify]
+        for trait in self._traits:
+            if type(trait) is not IsolatedFromAbove or not is_isolated(op):
                 trait.verify(op)
+
+    def _verify_constraints(self, op: Operation) -> None:
+        operands = operands_of(op)
+        facts = [*map(type_of, operands), *map(type_of, op.results)]
+        facts += op.properties.values()
+        facts += op.attributes.values()
+        kind = (len(operands), len(op.results), *op.properties, None, *op.attributes)
+        key = (*kind, *map(id, facts))
+        if key in self._right:
             return
-        type(self._definition).verify(self._definition, op)
+        if (value := (*kind, *facts)) not in self._equal:
+            self._constraints.verify(op)
         if len(self._right) >= _MAX_ENTRIES:
             self._right.clear()
+            self._equal.clear()
         self._right[key] = facts
-
-
-def _facts(op: Operation) -> list[Attribute]:
-    facts = [value.type for value in op.operands]
-    facts += [value.type for value in op.results]
-    facts += op.properties.values()
-    facts += op.attributes.values()
-    return facts
+        self._equal.add(value)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING
 
+from tileas_xdsl.diagnostics.walking import operands_of, operations_of, successors_of, type_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -38,13 +40,10 @@ def is_same(old: Sequence[object], new: Sequence[object]) -> bool:
 
 def _add_operation(op: Operation, attributes: Mapping[str, Attribute], facts: list[object]) -> None:
     """One operation; `None` separates lists, its block says at which depth it is."""
-    facts += (op, op.parent, op.location, *op.operands, *op.successors, None)
-    facts += [value.type for value in op.results]
-    facts.append(None)
-    for named in (op.properties, attributes):
-        facts += named
-        facts += named.values()
-        facts.append(None)
+    facts += (op, op.parent, op.location, *operands_of(op), *successors_of(op), None)
+    facts += map(type_of, op.results)
+    facts += (None, *op.properties, *op.properties.values(), None)
+    facts += (*attributes, *attributes.values(), None)
     for region in op.regions:
         _add_region(region, facts)
 
@@ -53,6 +52,6 @@ def _add_region(region: Region, facts: list[object]) -> None:
     facts += (region, region.parent)
     for block in region.blocks:
         facts += (block, block.parent, *block.args)
-        facts += [argument.type for argument in block.args]
-        for op in block.ops:
+        facts += map(type_of, block.args)
+        for op in operations_of(block):
             _add_operation(op, op.attributes, facts)

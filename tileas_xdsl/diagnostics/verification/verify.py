@@ -22,7 +22,7 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Location
 from tileas_xdsl.diagnostics.verification.dominance import dominance_errors
 from tileas_xdsl.diagnostics.verification.remembered import remember_structure
 from tileas_xdsl.diagnostics.verification.snapshot import is_same, snapshot
-from tileas_xdsl.diagnostics.walking import operands_of, operations_inside_out
+from tileas_xdsl.diagnostics.walking import operands_of, operations_inside_out, successors_of
 
 _ISOLATION = "Operation using value defined out of its IsolatedFromAbove parent"
 _NOWHERE = Location("", 0, 0)
@@ -90,11 +90,13 @@ def _without_followers(errors: list[Diagnostic]) -> list[Diagnostic]:
 
 def operation_errors(op: Operation) -> list[Diagnostic]:
     """What is wrong with `op` itself, its blocks included, the operations inside it excluded."""
-    for check in (_check_operands, _check_successors, _check_blocks, _check_own_rules):
-        try:
-            check(op)
-        except DiagnosticError as error:
-            return list(error.diagnostics)
+    try:
+        _check_operands(op)
+        _check_successors(op)
+        _check_blocks(op)
+        _check_own_rules(op)
+    except DiagnosticError as error:
+        return list(error.diagnostics)
     return []
 
 
@@ -106,7 +108,7 @@ def _check_operands(op: Operation) -> None:
 
 def _check_successors(op: Operation) -> None:
     block = op.parent
-    if not op.successors or block is None:
+    if not successors_of(op) or block is None:
         return
     if block.last_op is not op:
         message = "operation with block successors must terminate its parent block"
