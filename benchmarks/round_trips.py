@@ -3,8 +3,8 @@
     python benchmarks/round_trips.py [--only TEXT]... [--skip N] [--count N] [--executor NAME]
 
 A kernel is compiled twice: at a stretch, and by way of texts.  The second time the IR before the
-first pass and after each one is verified, printed and parsed; what was parsed must equal what was
-printed, print as the same text, and be what the next pass runs on.  The PTX in the end must be that
+first pass and after each one that changed it is verified, printed and parsed; what was parsed must
+equal what was printed, print as the same text, and be what the next pass runs on.  The PTX in the end must be that
 of the first compilation.  Lines of source (`.loc`) follow the text that was parsed and don't count.
 """
 
@@ -32,6 +32,7 @@ from tileas_xdsl.compilation.pass_execution import make_pass, run_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
+from tileas_xdsl.diagnostics.verification.snapshot import is_same, snapshot
 from tileas_xdsl.diagnostics.verification.verify import verify_errors
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.executors import executor_named
@@ -138,7 +139,8 @@ class RoundTrip:
         """The kernel as tiles, which Tile IR becomes by way of texts, too."""
         module = above.clone()
         set_target(module, self.kernel.target)
-        module = self._by_text(module, "tile_ir", self.kernel.passes, self.kernel.to_tiles)
+        left = [*self.kernel.to_tiles, *self.kernel.passes]
+        module = self._by_text(module, "tile_ir", left)
         return self._passes(module, self.kernel.passes, self.kernel.to_tiles)
 
     def _passes(
@@ -147,20 +149,17 @@ class RoundTrip:
         """Run passes, those to tiles if they are given, and go on from the text after each one."""
         specs = passes if to_tiles is None else to_tiles
         for number, spec in enumerate(specs, 1):
+            before = snapshot(module)
             run_pass(make_pass(spec), self.kernel.ctx, module)
-            if to_tiles is None:
-                module = self._by_text(module, spec.name, specs[number:])
+            left = specs[number:] if to_tiles is None else [*specs[number:], *passes]
+            if is_same(before, snapshot(module)):
+                self.stages += 1
+                self._check_remaining(module, spec.name, left)
             else:
-                module = self._by_text(module, spec.name, passes, specs[number:])
+                module = self._by_text(module, spec.name, left)
         return module
 
-    def _by_text(
-        self,
-        module: ModuleOp,
-        stage: str,
-        passes: Sequence[ArgSpec],
-        to_tiles: Sequence[ArgSpec] = (),
-    ) -> ModuleOp:
+    def _by_text(self, module: ModuleOp, stage: str, left: Sequence[ArgSpec]) -> ModuleOp:
         """The module, parsed from its text; the passes are those that are to remain for it."""
         self.stages += 1
         dialects = self.kernel.ctx.loaded_dialects
@@ -172,7 +171,7 @@ class RoundTrip:
             self._find(stage, found)
         elif module_text(parsed, {}, dialects) != text:
             self._find(stage, "prints otherwise once it is parsed")
-        self._check_remaining(parsed, stage, [*to_tiles, *passes])
+        self._check_remaining(parsed, stage, left)
         return parsed
 
     def _check_remaining(self, parsed: ModuleOp, stage: str, expected: Sequence[ArgSpec]) -> None:

@@ -15,7 +15,7 @@ REPRESENTATIVE = (
     "combine-combine element=f16 mode=min.sm_90a",
     "cutile-embedding 37 of 50x100 f16.sm_90a",
     "cutile-matmul_at 100x72x80 f16, tiles 64x64x32.sm_100a",
-    "gemm-gemm b=nk bm=128 bn=128 bk=64.sm_90a",
+    "gemm-gemm cluster=2 consumers=1 stages=2 bm=64 bn=64 bk=64.sm_90a",
     "streamk_gemm-streamk_gemm.sm_90a",
     "windows-windows born=host.sm_90a",
 )
