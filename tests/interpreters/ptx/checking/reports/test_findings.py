@@ -9,7 +9,9 @@ from interpreters.ptx.gemms import SAMPLES
 from tileas_xdsl.interpreters.ptx import KINDS, Finding, Severity
 
 HOPPER = replace(SAMPLES["sm90_gemm_ws"], shape=(256, 512, 448))
-BLACKWELL = replace(SAMPLES["sm100_gemm_2cta"], shape=(512, 768, 192))
+"""Two tile blocks of each cluster, of more rounds than there are stages."""
+BLACKWELL = replace(SAMPLES["sm100_gemm_2cta"], shape=(256, 768, 192))
+"""Three tile blocks: one more than accumulators."""
 
 Edit = Callable[[str], str]
 
