@@ -25,6 +25,9 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
 .PHONY: bounds schedules docs demo test smoke check lint format types unit filecheck sweep isa-sweep freeze hardware mutate bench clean
 .DEFAULT_GOAL := demo
 
+# Each worker of pytest has a core: a second thread of BLAS would wait for the core of the other.
+test unit smoke sweep isa-sweep: export OPENBLAS_NUM_THREADS := 1
+
 demo: $(VENV)/.installed
 	@$(BIN)/python -m kernels.demo --out $(OUT)/demo
 
