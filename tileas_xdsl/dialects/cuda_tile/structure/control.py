@@ -22,9 +22,9 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import ANY, I1_TILE, SCALAR_I1, SCALAR_INT
-from tileas_xdsl.dialects.cuda_tile.folding import BranchPatterns
 from tileas_xdsl.dialects.cuda_tile.matches import same_type, same_types_one_by_one
 from tileas_xdsl.dialects.cuda_tile.memory.view_checks import quoted
 from tileas_xdsl.dialects.cuda_tile.structure.regions import (
@@ -361,7 +361,7 @@ class IfOp(CudaTileOp):
     then_region = region_def()
     else_region = region_def()
 
-    traits = traits_def(RecursiveMemoryEffect(), BranchPatterns())
+    traits = traits_def(RecursiveMemoryEffect(), Canonicalized("cuda_tile.BRANCH_PATTERNS"))
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:

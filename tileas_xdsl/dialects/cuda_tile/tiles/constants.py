@@ -12,9 +12,9 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import NUMBER_TILE
-from tileas_xdsl.dialects.cuda_tile.folding import ConstantPatterns
 from tileas_xdsl.dialects.cuda_tile.types.dense import Dense, parse_dense, print_dense, tile_type_of
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType
 
@@ -28,7 +28,7 @@ class ConstantOp(CudaTileOp):
     value = prop_def(DenseIntOrFPElementsAttr)
     result = result_def(NUMBER_TILE)
 
-    traits = traits_def(ConstantLike(), Pure(), ConstantPatterns())
+    traits = traits_def(ConstantLike(), Pure(), Canonicalized("cuda_tile.CONSTANT_PATTERNS"))
 
     @classmethod
     def of(cls, value: Dense) -> ConstantOp:

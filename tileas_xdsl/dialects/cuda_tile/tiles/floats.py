@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op, tile_function
 from tileas_xdsl.dialects.cuda_tile.constraints import BASE_FLOAT_TILE, I1_TILE
 from tileas_xdsl.dialects.cuda_tile.enums import (
@@ -15,7 +16,6 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
     ComparisonPredicateAttr,
     RoundingModeAttr,
 )
-from tileas_xdsl.dialects.cuda_tile.folding import FloatSumPatterns
 from tileas_xdsl.dialects.cuda_tile.matches import COMPARISON, same_type
 from tileas_xdsl.dialects.cuda_tile.syntax.directives import (
     IEEE,
@@ -65,7 +65,7 @@ class AddFOp(_RoundedOp):
     """`lhs + rhs`."""
 
     name = "cuda_tile.addf"
-    traits = traits_def(Pure(), FloatSumPatterns())
+    traits = traits_def(Pure(), Canonicalized("cuda_tile.FLOAT_SUM_PATTERNS"))
     assembly_format = _BINARY
 
 

@@ -21,9 +21,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import ANY, TILE, TOKEN
-from tileas_xdsl.dialects.cuda_tile.folding import AssumePatterns
 from tileas_xdsl.dialects.cuda_tile.matches import same_type
 from tileas_xdsl.dialects.cuda_tile.memory.access_directives import TokenIn
 from tileas_xdsl.dialects.cuda_tile.syntax.directives import Type, Types
@@ -63,7 +63,7 @@ class AssumeOp(CudaTileOp):
     predicate = prop_def(AssumePredicate)
     result = result_def(ANY)
 
-    traits = traits_def(Pure(), AssumePatterns())
+    traits = traits_def(Pure(), Canonicalized("cuda_tile.ASSUME_PATTERNS"))
     MATCHES: ClassVar = (same_type("value", "result"),)
 
     @classmethod

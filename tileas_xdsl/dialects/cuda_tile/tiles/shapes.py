@@ -12,9 +12,9 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_warning
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.cuda_tile.base import CudaTileOp, cuda_tile_op
 from tileas_xdsl.dialects.cuda_tile.constraints import I1_TILE, INT_TILE, SCALAR_I32, TILE
-from tileas_xdsl.dialects.cuda_tile.folding import SelectPatterns, ShapePatterns
 from tileas_xdsl.dialects.cuda_tile.matches import (
     SAME_ELEMENTS,
     same_element,
@@ -61,7 +61,7 @@ class BroadcastOp(CudaTileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure(), ShapePatterns())
+    traits = traits_def(Pure(), Canonicalized("cuda_tile.SHAPE_PATTERNS"))
     custom_directives = (Type,)
     MATCHES: ClassVar = (same_rank("source", "result"), SAME_ELEMENTS)
     assembly_format = f"$source {_SOURCE_RESULT}"
@@ -83,7 +83,7 @@ class ReshapeOp(CudaTileOp):
     source = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure(), ShapePatterns())
+    traits = traits_def(Pure(), Canonicalized("cuda_tile.SHAPE_PATTERNS"))
     custom_directives = (Type,)
     MATCHES: ClassVar = (SAME_ELEMENTS,)
     assembly_format = f"$source {_SOURCE_RESULT}"
@@ -285,7 +285,7 @@ class SelectOp(CudaTileOp):
     val_if_false = operand_def(TILE)
     result = result_def(TILE)
 
-    traits = traits_def(Pure(), SelectPatterns())
+    traits = traits_def(Pure(), Canonicalized("cuda_tile.SELECT_PATTERNS"))
     custom_directives = (SameType3, Type)
     MATCHES: ClassVar = (
         same_type("val_if_true", "val_if_false", "result"),

@@ -21,6 +21,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.nv_tileaa.base import (
     Axes,
     Shape,
@@ -35,7 +36,6 @@ from tileas_xdsl.dialects.nv_tileaa.base import (
     type_at,
 )
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import check_body
-from tileas_xdsl.dialects.nv_tileaa.folding import ShapePatterns
 from tileas_xdsl.dialects.nv_tileas.syntax.directives import Coordinates
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -51,7 +51,7 @@ class ViewOp(TileasOp):
     source: fields.Operand = fields.operand()
     result: fields.Result[Attribute] = fields.typed_result(alias="result_type")
 
-    traits = traits_def(Pure(), ShapePatterns())
+    traits = traits_def(Pure(), Canonicalized("nv_tileaa.SHAPE_PATTERNS"))
     assembly_format = _ARROW
 
     def verify_(self) -> None:
@@ -80,7 +80,7 @@ class ExpandDimsOp(TileasOp):
     axis: fields.Int = fields.prop(IntegerAttr.constr(i32))
     result: fields.Result[Attribute] = fields.typed_result(TensorType, type=_expanded, init=False)
 
-    traits = traits_def(Pure(), ShapePatterns())
+    traits = traits_def(Pure(), Canonicalized("nv_tileaa.SHAPE_PATTERNS"))
     assembly_format = _ARROW
 
     def verify_(self) -> None:
@@ -100,7 +100,7 @@ class BroadcastOp(TileasOp):
     source: fields.Operand = fields.operand(TensorType)
     result: Shape = fields.typed_result(TensorType, convert=tile_like, alias="shape", of="source")
 
-    traits = traits_def(Pure(), ShapePatterns())
+    traits = traits_def(Pure(), Canonicalized("nv_tileaa.SHAPE_PATTERNS"))
     assembly_format = _ARROW
 
     def verify_(self) -> None:

@@ -12,8 +12,8 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of, type_at
-from tileas_xdsl.dialects.nv_tileaa.folding import LoadPatterns, StorePatterns
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType, PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import MemScopeAttr, MemSemanticAttr, RmwModeAttr
 from tileas_xdsl.dialects.nv_tileas.memory import ordering_checks
@@ -122,7 +122,7 @@ class LoadOp(PointerOp):
     other: fields.OptOperand = fields.opt_operand(default=None, kw_only=True)
     result: fields.Result[Attribute] = fields.typed_result(type=_loaded, init=False)
 
-    traits = traits_def(MemoryReadEffect(), LoadPatterns())
+    traits = traits_def(MemoryReadEffect(), Canonicalized("nv_tileaa.LOAD_PATTERNS"))
     assembly_format = (
         f"$base {_ORDER} (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))?"
         f" {_AFTER} attr-dict `:` type($base) `->` type($result) (`,` type($out_token)^)?"
@@ -155,7 +155,7 @@ class StoreOp(ValueOp):
 
     ORDERING: ClassVar[ordering_checks.Ordering] = STORE
 
-    traits = traits_def(MemoryWriteEffect(), StorePatterns())
+    traits = traits_def(MemoryWriteEffect(), Canonicalized("nv_tileaa.STORE_PATTERNS"))
     assembly_format = (
         f"$value `,` $base {_ORDER} {_MASK} attr-dict"
         " `:` type($value) `,` type($base) (`->` type($out_token)^)?"

@@ -7,7 +7,7 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.nv_tileaa.folding import JoinPatterns
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 
@@ -37,7 +37,7 @@ class JoinMemTokenOp(TileasOp):
         AAMemTokenType, type=AAMemTokenType(), init=False
     )
 
-    traits = traits_def(Pure(), JoinPatterns())
+    traits = traits_def(Pure(), Canonicalized("nv_tileaa.TOKEN_PATTERNS"))
     assembly_format = "$tokens attr-dict `:` type($tokens) `->` type($result)"
 
     def verify_(self) -> None:

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import base, traits_def
-from xdsl.pattern_rewriter import RewritePattern
-from xdsl.traits import AlwaysSpeculatable, HasCanonicalizationPatternsTrait
+from xdsl.traits import AlwaysSpeculatable
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.block_scaled import (
@@ -59,16 +59,6 @@ def _signedness(attribute: SignednessAttr | None) -> Signedness | None:
     return None if attribute is None else attribute.data
 
 
-class DotPatterns(HasCanonicalizationPatternsTrait):
-    """Products of a selected operand."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from tileas_xdsl.transforms.canonicalization.nv_tileas import DOT_PATTERNS
-
-        return DOT_PATTERNS
-
-
 @tileas_op
 class DotOp(TileasOp):
     """D = A * B + C on tiles, A of [LxM]xK, B of [LxK]xN; the atom is the instruction.
@@ -95,7 +85,9 @@ class DotOp(TileasOp):
         TILE, type=fields.type_of("c"), default=None, kw_only=True, alias="result_type"
     )
 
-    traits = traits_def(AlwaysSpeculatable(), TileReadEffect(), DotPatterns())
+    traits = traits_def(
+        AlwaysSpeculatable(), TileReadEffect(), Canonicalized("nv_tileas.DOT_PATTERNS")
+    )
 
     assembly_format = (
         "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"

@@ -22,17 +22,17 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import (
     AlwaysSpeculatable,
     EffectInstance,
-    HasCanonicalizationPatternsTrait,
     MemoryEffect,
     MemoryEffectKind,
     Pure,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
+from tileas_xdsl.dialects.canonicalized import Canonicalized
 from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.interfaces import TileStructure
 from tileas_xdsl.dialects.nv_tileas.memory.effects import TileReadEffect
@@ -65,14 +65,11 @@ class AllocTensorOp(TileasOp):
 
     name = "nv_tileas.alloc_tensor"
 
-    result = result_def(TILE)
+    result: fields.Result[TensorType[Attribute]] = fields.typed_result(TILE)
 
     traits = traits_def(AllocatesResult(), TileStructure())
 
     assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, result_type: Attribute) -> None:
-        init_of_groups(self, result_types=[result_type])
 
     def verify_(self) -> None:
         type_ = self.result.type
@@ -85,16 +82,6 @@ _PART = (
     "custom<DynamicIndexList>($sizes, $static_sizes) ``"
     "custom<DynamicIndexList>($strides, $static_strides)"
 )
-
-
-class ExtractSlicePatterns(HasCanonicalizationPatternsTrait):
-    """Slices of slices, of views and of constants."""
-
-    @classmethod
-    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
-        from tileas_xdsl.transforms.canonicalization.nv_tileas import EXTRACT_SLICE_PATTERNS
-
-        return EXTRACT_SLICE_PATTERNS
 
 
 @tileas_op
@@ -112,7 +99,7 @@ class ExtractSliceOp(TileasOp):
     static_strides = prop_def(DenseArrayBase.constr(i64))
     result = result_def(TILE)
 
-    traits = traits_def(Pure(), TileStructure(), ExtractSlicePatterns())
+    traits = traits_def(Pure(), TileStructure(), Canonicalized("nv_tileas.EXTRACT_SLICE_PATTERNS"))
     custom_directives = (DynamicIndexList, SourceToResult)
 
     assembly_format = (
