@@ -298,6 +298,11 @@ def type_of(field: str) -> ResultType:
     return lambda given: None if given[field] is None else SSAValue.get(given[field]).type
 
 
+def types_of(field: str) -> ResultType:
+    """The types of operands, for results that have the same ones."""
+    return lambda given: [SSAValue.get(value).type for value in given[field]]
+
+
 def _inherited(*, init: Literal[False] = False) -> Any:
     """A field of xDSL's `Operation`, which is no parameter."""
 

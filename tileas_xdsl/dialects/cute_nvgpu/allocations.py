@@ -6,34 +6,33 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import SSAValue
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryAllocEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["AllocRmemOp", "AllocSmemOp"]
 
 
 @irdl_op_definition
-class AllocSmemOp(IRDLOperation):
+class AllocSmemOp(FieldsOp):
     """`input` elements of shared memory, aligned as the pointer says."""
 
     name = "cute_nvgpu.arch.alloc_smem"
 
-    input = prop_def(IntegerAttr.constr(i32))
-    result = result_def(PtrType)
+    input: fields.Int = fields.prop(IntegerAttr.constr(i32), alias="count")
+    result: fields.Result[PtrType] = fields.typed_result(PtrType)
 
     traits = traits_def(MemoryAllocEffect())
     assembly_format = "$input attr-dict `->` type($result)"
-
-    def __init__(self, count: int, result_type: Attribute) -> None:
-        super().__init__(result_types=[result_type], properties={"input": number(count)})
 
     @property
     def count(self) -> int:
@@ -48,19 +47,16 @@ class AllocSmemOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AllocRmemOp(IRDLOperation):
+class AllocRmemOp(FieldsOp):
     """Registers for as many elements as the tuple, which is known, says."""
 
     name = "cute_nvgpu.arch.alloc_rmem"
 
-    input = operand_def(IntTupleType)
-    result = result_def(PtrType)
+    input: fields.Operand = fields.operand(IntTupleType)
+    result: fields.Result[PtrType] = fields.typed_result(PtrType)
 
     traits = traits_def(MemoryAllocEffect())
     assembly_format = "$input attr-dict `:` type($input) `->` type($result)"
-
-    def __init__(self, count: Value, result_type: Attribute) -> None:
-        super().__init__(operands=[count], result_types=[result_type])
 
     @property
     def count(self) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -12,7 +12,6 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, AtomType
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -32,24 +31,18 @@ def _field(op: Operation, type_: Attribute, name: str) -> AtomField:
 
 
 @irdl_op_definition
-class AtomSetValueOp(IRDLOperation):
+class AtomSetValueOp(FieldsOp):
     """The atom with another value."""
 
     name = "cute_nvgpu.atom.set_value"
 
-    atom = operand_def()
-    value = operand_def()
-    field = prop_def(StringAttr)
-    result = result_def()
+    atom: fields.Operand = fields.operand()
+    field: fields.String = fields.prop(StringAttr)
+    value: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("atom"))
 
     traits = traits_def(Pure())
     assembly_format = "$atom `[` $field `]` `=` $value attr-dict `:` type($atom) `,` type($value) `->` type($result)"  # noqa: E501
-
-    def __init__(self, atom: Value, field: str, value: Value) -> None:
-        atom = SSAValue.get(atom)
-        super().__init__(
-            operands=[atom, value], result_types=[atom.type], properties={"field": keyword(field)}
-        )
 
     def verify_(self) -> None:
         field = _field(self, self.atom.type, self.field.data)

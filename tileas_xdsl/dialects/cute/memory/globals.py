@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryWriteEffect, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -25,19 +25,16 @@ __all__ = ["AddressOfOp", "PrintTextOp"]
 
 
 @irdl_op_definition
-class AddressOfOp(IRDLOperation):
+class AddressOfOp(FieldsOp):
     """The pointer to the first element of a global of the module."""
 
     name = "cute.address_of"
 
-    symbol = prop_def(FlatSymbolRefAttr)
-    result = result_def(PtrType)
+    symbol: fields.Field[SymbolRefAttr, str] = fields.prop(FlatSymbolRefAttr, convert=SymbolRefAttr)
+    result: fields.Result[PtrType] = fields.typed_result(PtrType)
 
     traits = traits_def(Pure())
     assembly_format = "$symbol attr-dict `:` type($result)"
-
-    def __init__(self, symbol: str, result_type: PtrType) -> None:
-        super().__init__(properties={"symbol": SymbolRefAttr(symbol)}, result_types=[result_type])
 
     def verify_(self) -> None:
         if self.result.type.space is not AddressSpace.GMEM:

@@ -203,14 +203,11 @@ class IntToPtrOp(FieldsOp):
 
     name = "cute.inttoptr"
 
-    address = operand_def(IntegerType)
-    result = result_def(PtrType)
+    address: fields.Operand = fields.operand(IntegerType)
+    result: fields.Result[PtrType] = fields.typed_result(PtrType)
 
     traits = traits_def(Pure())
     assembly_format = "$address attr-dict `:` type($address) `->` type($result)"
-
-    def __init__(self, address: Value, result_type: PtrType) -> None:
-        super().__init__(operands=[address], result_types=[result_type])
 
     def verify_(self) -> None:
         result, address = self.result.type, SSAValue.get(self.address, type=IntegerType).type

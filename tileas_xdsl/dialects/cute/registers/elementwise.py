@@ -8,35 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import IRDLOperation, region_def, traits_def, var_operand_def, var_result_def
+from xdsl.ir import SSAValue
+from xdsl.irdl import traits_def
 from xdsl.traits import IsTerminator, Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import fragment
-from tileas_xdsl.dialects.cute.memory.pointers import Value
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 __all__ = ["MapFragmentOp", "YieldFragmentOp"]
 
 
 @irdl_op_definition
-class YieldFragmentOp(IRDLOperation):
+class YieldFragmentOp(FieldsOp):
     """What a body gives for one element."""
 
     name = "cute.fragment.yield"
 
-    values = var_operand_def()
+    values: fields.Operands = fields.operands()
 
     traits = traits_def(IsTerminator(), Pure())
     assembly_format = "$values attr-dict `:` type($values)"
 
-    def __init__(self, values: Sequence[Value]) -> None:
-        super().__init__(operands=[[SSAValue.get(value) for value in values]])
-
 
 @irdl_op_definition
-class MapFragmentOp(IRDLOperation):
+class MapFragmentOp(FieldsOp):
     """For every element of the inputs, what the body yields; fragments of one length all of them.
 
     The body has arithmetic without effects, and may use scalars from outside.
@@ -44,16 +42,12 @@ class MapFragmentOp(IRDLOperation):
 
     name = "cute.fragment.map"
 
-    inputs = var_operand_def()
-    outputs = var_result_def()
-    body = region_def("single_block")
+    inputs: fields.Operands = fields.operands()
+    outputs: fields.Results = fields.typed_results()
+    body: fields.Body = fields.body(single_block=True)
 
     traits = traits_def(Pure())
     assembly_format = "$inputs attr-dict `:` type($inputs) `->` type($outputs) $body"
-
-    def __init__(self, inputs: Sequence[Value], types: Sequence[Attribute], body: Block) -> None:
-        values = [SSAValue.get(value) for value in inputs]
-        super().__init__(operands=[values], result_types=[types], regions=[Region(body)])
 
     def verify_(self) -> None:
         block = self.body.block

@@ -91,18 +91,15 @@ class SliceFragmentOp(IRDLOperation):
 
 
 @irdl_op_definition
-class UndefFragmentOp(IRDLOperation):
+class UndefFragmentOp(FieldsOp):
     """Registers that hold nothing yet: an accumulator whose first product does not add to it."""
 
     name = "cute.fragment.undef"
 
-    result = result_def()
+    result: fields.Result[Attribute] = fields.typed_result()
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, result_type: Attribute) -> None:
-        initialise(self, [], [result_type], {})
 
     def verify_(self) -> None:
         fragment(self, self.result.type, "result")

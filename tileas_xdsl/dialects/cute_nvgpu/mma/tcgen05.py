@@ -5,7 +5,6 @@ An address of tensor memory is an `i32`: lane in its upper half, column in its l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -18,14 +17,12 @@ from xdsl.dialects.builtin import (
     i16,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     IRDLOperation,
     operand_def,
     prop_def,
     result_def,
-    var_operand_def,
-    var_result_def,
 )
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -207,7 +204,7 @@ def _check_move(op: Operation, shape: str, repeat: int, type_: Attribute) -> Non
 
 
 @irdl_op_definition
-class TmemWaitOp(IRDLOperation):
+class TmemWaitOp(FieldsOp):
     """Waits for the loads, or the stores, of tensor memory that this warp has started.
 
     The results are the operands, which are there now.
@@ -215,25 +212,17 @@ class TmemWaitOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.sm100.wait_tmem"
 
-    access = prop_def(
+    access: fields.String = fields.prop(
         keyword_among(("load", "store"), "waits for a load or a store, not for a {given}")
     )
-    values = var_operand_def()
-    outs = var_result_def()
+    values: fields.Operands = fields.operands(default=())
+    outs: fields.Results = fields.typed_results(type=fields.types_of("values"))
 
     assembly_format = "$access (`,` $values^ `:` type($values))? attr-dict (`->` type($outs)^)?"
 
-    def __init__(self, access: str, values: Sequence[Value] = ()) -> None:
-        operands = [SSAValue.get(value) for value in values]
-        super().__init__(
-            operands=[operands],
-            result_types=[[value.type for value in operands]],
-            properties={"access": keyword(access)},
-        )
-
     def verify_(self) -> None:
         check_tensor_target(self, "wait")
-        if tuple(self.values.types) != tuple(self.outs.types):
+        if [value.type for value in self.values] != [out.type for out in self.outs]:
             raise op_error(self, "gives back the values that it takes, with their types")
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
-from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
     ONE_OR_TWO_BLOCKS,
@@ -20,8 +21,10 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.tcgen05_rules import (
     check_rules,
     check_tensor_target,
 )
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, keyword, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import Value, value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.target_attribute import target_of
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import COLLECTORS
@@ -35,17 +38,19 @@ EXPONENTS = range(16)
 """Exponents of two by which the accumulator may be divided (`scale-input-d`)."""
 
 
-class SparseProductOp(IRDLOperation):
+class SparseProductOp(FieldsOp):
     """A sparse product, with the modifiers of the instruction as attributes."""
 
-    d = operand_def(i32)
-    a = operand_def(_DESC)
-    b = operand_def(_DESC)
-    metadata = operand_def(i32)
-    accumulate = operand_def(i1)
-    descriptor = operand_def(i32)
-    kind = prop_def(keyword_among(PLAIN_KINDS + SCALED_KINDS, "is of kind {known}, not {given}"))
-    num_cta = prop_def(ONE_OR_TWO_BLOCKS)
+    d: fields.Operand = fields.operand(i32)
+    a: fields.Operand = fields.operand(_DESC)
+    b: fields.Operand = fields.operand(_DESC)
+    metadata: fields.Operand = fields.operand(i32)
+    descriptor: fields.Operand = fields.operand(i32, position=5)
+    accumulate: fields.Operand = fields.operand(i1)
+    kind: fields.String = fields.prop(
+        keyword_among(PLAIN_KINDS + SCALED_KINDS, "is of kind {known}, not {given}")
+    )
+    num_cta: fields.Int = fields.prop(ONE_OR_TWO_BLOCKS, default=1)
     collector = opt_prop_def(StringAttr)
     ashift = opt_prop_def(UnitAttr)
     weight_stationary = opt_prop_def(UnitAttr)
@@ -86,22 +91,6 @@ class UmmaSparseOp(SparseProductOp):
         " attr-dict"
     )
 
-    def __init__(
-        self,
-        d: Value,
-        a: Value,
-        b: Value,
-        metadata: Value,
-        descriptor: Value,
-        accumulate: Value,
-        kind: str,
-        num_cta: int = 1,
-    ) -> None:
-        super().__init__(
-            operands=[d, a, b, metadata, accumulate, descriptor],
-            properties={"kind": keyword(kind), "num_cta": number(num_cta)},
-        )
-
     def verify_(self) -> None:
         super().verify_()
         if self.kind.data in SCALED_KINDS:
@@ -136,10 +125,20 @@ class UmmaBlockScaledSparseOp(SparseProductOp):
         num_cta: int = 1,
         scale_vec: str | None = None,
     ) -> None:
-        super().__init__(
-            operands=[*scales, d, a, b, metadata, accumulate, descriptor],
-            properties={"kind": keyword(kind), "num_cta": number(num_cta)}
-            | ({} if scale_vec is None else {"scale_vec": keyword(scale_vec)}),
+        sf_a, sf_b = scales
+        init_fields(
+            self,
+            sf_a=sf_a,
+            sf_b=sf_b,
+            d=d,
+            a=a,
+            b=b,
+            metadata=metadata,
+            accumulate=accumulate,
+            descriptor=descriptor,
+            kind=kind,
+            num_cta=num_cta,
+            scale_vec=scale_vec,
         )
 
     def form(self) -> UmmaForm:

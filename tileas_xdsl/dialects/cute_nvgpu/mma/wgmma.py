@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -11,16 +11,13 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
-    prop_def,
     result_def,
     traits_def,
-    var_operand_def,
-    var_result_def,
 )
 from xdsl.traits import Pure
 
@@ -33,7 +30,6 @@ from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ELEMENTS, THREADS, M
 from tileas_xdsl.dialects.cute_nvgpu.operands import (
     GROUPS_UNDER_WAY,
     Value,
-    number,
     optional_number,
     value_of,
 )
@@ -169,23 +165,14 @@ class WgmmaWaitOp(FieldsOp):
 
     name = "cute_nvgpu.arch.wgmma_wait_group"
 
-    count = prop_def(GROUPS_UNDER_WAY)
-    values = var_operand_def()
-    outs = var_result_def()
+    count: fields.Int = fields.prop(GROUPS_UNDER_WAY)
+    values: fields.Operands = fields.operands(default=())
+    outs: fields.Results = fields.typed_results(type=fields.types_of("values"))
 
     assembly_format = "$count (`,` $values^ `:` type($values))? attr-dict (`->` type($outs)^)?"
 
-    def __init__(self, count: int, values: Sequence[Value] = ()) -> None:
-        operands = [SSAValue.get(value) for value in values]
-        super().__init__(
-            operands=[operands],
-            result_types=[[value.type for value in operands]],
-            properties={"count": number(count)},
-        )
-
     def verify_(self) -> None:
-        taken, given = tuple(self.values.types), tuple(self.outs.types)
-        if taken != given:
+        if [value.type for value in self.values] != [out.type for out in self.outs]:
             raise op_error(self, "gives back the values that it takes, with their types")
         for value in self.values:
             fragment(self, value.type, "accumulator")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, f32, i1, i32
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.ir import Attribute
+from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -13,7 +13,7 @@ from tileas_xdsl.dialects.constraints import keyword_among, number_among
 from tileas_xdsl.dialects.cute.base.checks import one_of
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value, boolean, number, value_of
+from tileas_xdsl.dialects.cute_nvgpu.operands import boolean, number, value_of
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -127,15 +127,11 @@ class MakeWarpUniformOp(FieldsOp):
 
     name = "cute_nvgpu.arch.make_warp_uniform"
 
-    value = operand_def()
-    result = result_def()
+    value: fields.Operand = fields.operand()
+    result: fields.Result[Attribute] = fields.typed_result(type=fields.type_of("value"))
 
     traits = traits_def(Pure())
     assembly_format = "$value attr-dict `:` type($value) `->` type($result)"
-
-    def __init__(self, value: Value) -> None:
-        value = SSAValue.get(value)
-        super().__init__(operands=[value], result_types=[value.type])
 
     def verify_(self) -> None:
         one_of(self, self.value, "value", (i32, f32))

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import UnitAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation, operand_def, result_def
+from xdsl.irdl import result_def
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.operands import Value
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -52,7 +51,7 @@ class IssueClcQueryOp(FieldsOp):
 
 
 @irdl_op_definition
-class ClcResponseOp(IRDLOperation):
+class ClcResponseOp(FieldsOp):
     """Whether a request was granted, and the first block of the cluster that will not start.
 
     The indices of a refused request are 0.
@@ -60,16 +59,13 @@ class ClcResponseOp(IRDLOperation):
 
     name = "cute_nvgpu.arch.clc_response"
 
-    response = operand_def()
+    response: fields.Operand = fields.operand()
     granted = result_def(i1)
     x = result_def(i32)
     y = result_def(i32)
     z = result_def(i32)
 
     assembly_format = "$response attr-dict `:` type($response)"
-
-    def __init__(self, response: Value) -> None:
-        super().__init__(operands=[response], result_types=[i1, i32, i32, i32])
 
     def verify_(self) -> None:
         check_clc_response(self, self.response)

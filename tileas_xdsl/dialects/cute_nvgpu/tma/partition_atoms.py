@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.layouts import ComposedLayoutType, LayoutType
@@ -35,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import (
 )
 from tileas_xdsl.dialects.cute_nvgpu.operands import Value, optional_number, value_of
 from tileas_xdsl.dialects.cute_nvgpu.types import TmaDescriptorTiledType
+from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import Layout, Swizzle, coalesce, composition, right_inverse
 from tileas_xdsl.layout.axes import AxisSum
@@ -357,19 +359,16 @@ _EXECUTED: Sequence[tuple[type[PartitionType], type[TmaCopyType]]] = (
 
 
 @irdl_op_definition
-class MakeExecTmaOp(IRDLOperation):
+class MakeExecTmaOp(FieldsOp):
     """The atom that executes what another one partitions: same family, elements, box."""
 
     name = "cute_nvgpu.atom.make_exec_tma"
 
-    source = operand_def()
-    atom = result_def()
+    source: fields.Operand = fields.operand()
+    atom: fields.Result[Attribute] = fields.typed_result()
 
     traits = traits_def(Pure())
     assembly_format = "$source attr-dict `:` type($source) `->` type($atom)"
-
-    def __init__(self, source: Value, type_: Attribute) -> None:
-        super().__init__(operands=[SSAValue.get(source)], result_types=[type_])
 
     def verify_(self) -> None:
         given, made = self.source.type, self.atom.type

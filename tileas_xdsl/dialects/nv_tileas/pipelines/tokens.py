@@ -66,15 +66,14 @@ class CreateNoneOp(TileasOp):
 
     name = "nv_tileas.create_none"
 
-    token = result_def(
-        AnyOf((BaseAttr(AsyncTokenType), BaseAttr(MemTokenType), BaseAttr(AAMemTokenType)))
+    token: fields.ComputedResult[Attribute] = fields.typed_result(
+        AnyOf((BaseAttr(AsyncTokenType), BaseAttr(MemTokenType), BaseAttr(AAMemTokenType))),
+        type=AsyncTokenType(),
+        default=None,
     )
 
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($token)"
-
-    def __init__(self, token_type: Attribute | None = None) -> None:
-        init_of_groups(self, result_types=[token_type or AsyncTokenType()])
 
     def check_structure(self) -> None:
         kinds = (AsyncTokenType, MemTokenType, AAMemTokenType)

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i32
-from xdsl.irdl import prop_def, traits_def
+from xdsl.irdl import traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import keyword_among
-from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.target.isa.tables.asynchronous import NAMED_BARRIERS
@@ -50,17 +50,13 @@ class TurnOp(TileasOp):
 
     name = "nv_tileas.async.turn"
 
-    action = prop_def(
+    action: fields.Field[StringAttr, TurnAction] = fields.prop(
         keyword_among(tuple(TurnAction), "has no action '{given}'; there are {known}")
     )
-    barriers = prop_def(DenseArrayBase.constr(i32))
+    barriers: fields.Array = fields.prop(DenseArrayBase.constr(i32))
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = "$action attr-dict"
-
-    def __init__(self, action: TurnAction, barriers: Sequence[int]) -> None:
-        numbers = DenseArrayBase.from_list(i32, list(barriers))
-        init_of_groups(self, properties={"action": StringAttr(action), "barriers": numbers})
 
     @property
     def numbers(self) -> Sequence[int]:

@@ -12,11 +12,6 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    prop_def,
-    var_operand_def,
-    var_result_def,
-)
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -25,9 +20,7 @@ from tileas_xdsl.dialects.ptx.base import (
     CTA_GROUP,
     REG,
     PtxOp,
-    Value,
     address,
-    as_value,
     count_of,
     keyword,
 )
@@ -190,14 +183,9 @@ class Tcgen05WaitOp(PtxOp):
     name = "ptx.tcgen05.wait"
 
     IN_PLACE: ClassVar[bool] = True
-    values = var_operand_def(REG)
-    access = prop_def(keyword("access", ("ld", "st")))
-    complete = var_result_def(REG)
-
-    def __init__(self, access: str, values: Sequence[Value] = ()) -> None:
-        """`access` is ld or st."""
-        operands = [as_value(value) for value in values]
-        self.fill((operands,), [v.type for v in operands], access=access)
+    access: fields.String = fields.prop(keyword("access", ("ld", "st")))
+    values: fields.Operands = fields.operands(REG, default=())
+    complete: fields.Results = fields.typed_results(REG, type=fields.types_of("values"))
 
     def in_place(self) -> Sequence[tuple[int, int]]:
         return tuple((index, index) for index in range(len(self.results)))
