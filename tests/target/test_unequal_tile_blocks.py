@@ -36,8 +36,8 @@ def test_the_longest_cta_of_a_serpentine(count: int, ctas: int) -> None:
 
 
 def test_tile_blocks_begin_in_order() -> None:
-    assert in_order(np.array((4, 3, 2, 1, 4, 3, 2, 1)), 4) == 5
-    assert in_order(np.array((1, 1, 5)), 2) == 6
+    assert in_order((4, 3, 2, 1, 4, 3, 2, 1), 4) == 5
+    assert in_order((1, 1, 5), 2) == 6
 
 
 @pytest.mark.parametrize(

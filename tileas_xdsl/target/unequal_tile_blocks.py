@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import heapq
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launch_loops import LaunchLoop, amounts
@@ -57,13 +58,14 @@ class UnequalTileBlocks:
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch is one, and has more tile blocks than run at once."""
-        at_once = self._at_once(multiprocessors)
+        at_once = self.at_once(multiprocessors)
         lengths = self.lengths(args, grid)
         if lengths is None or lengths.size <= at_once:
             return False
         begin = BEGIN_CYCLES if self.together == 1 else NEXT_CYCLES
         best = _best_count(self, self._passed(args), tuple(grid), at_once)
-        return serpentine(lengths + NEXT_CYCLES, best) < in_order(lengths + begin, at_once)
+        alone = in_order((lengths + begin).tolist(), at_once)
+        return serpentine(lengths + NEXT_CYCLES, best) < alone
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments may be one, as far as its numbers are known."""
@@ -71,13 +73,14 @@ class UnequalTileBlocks:
 
     def unsuited(self, multiprocessors: int) -> range:
         """The numbers of tile blocks with which no launch is one."""
-        return range(self._at_once(multiprocessors) + 1)
+        return range(self.at_once(multiprocessors) + 1)
 
     def count(self, args: Sequence[Any], grid: Sequence[int], at_once: int) -> int:
         """Return for how many takers of tile blocks, of those that run at once, it is fastest."""
         return _best_count(self, self._passed(args), tuple(grid), at_once)
 
-    def _at_once(self, multiprocessors: int) -> int:
+    def at_once(self, multiprocessors: int) -> int:
+        """The tile blocks that run at once."""
         return max(self.together * multiprocessors // self.ctas, 1)
 
     def _passed(self, args: Sequence[Any]) -> tuple[int | None, ...]:
@@ -114,18 +117,18 @@ def _best_count(
     return min(counts, key=lambda number: serpentine(lengths + NEXT_CYCLES, number))
 
 
-def serpentine(lengths: Numbers, ctas: int) -> int:
+def serpentine(lengths: NDArray[Any], ctas: int) -> float:
     """Return how long the longest of so many CTAs takes: every other round goes backwards."""
-    rounds = np.zeros((-(-lengths.size // ctas), ctas), np.int64)
+    rounds = np.zeros((-(-lengths.size // ctas), ctas), lengths.dtype)
     rounds.flat[: lengths.size] = lengths
     backwards = rounds[-2::-2]
     backwards[:] = backwards[:, ::-1].copy()
-    return int(rounds.sum(axis=0).max())
+    return float(rounds.sum(axis=0).max())
 
 
-def in_order(lengths: Numbers, ctas: int) -> int:
+def in_order(lengths: Iterable[float], ctas: int) -> float:
     """Return when the last tile block ends, where each begins as soon as one before it ends."""
-    ends = [0] * ctas
-    for length in lengths.tolist():
+    ends = [0.0] * ctas
+    for length in lengths:
         heapq.heapreplace(ends, ends[0] + length)
     return max(ends)

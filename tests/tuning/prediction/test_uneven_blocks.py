@@ -16,6 +16,12 @@ def test_long_blocks_at_the_end_keep_one_multiprocessor_busy() -> None:
     assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2) == pytest.approx(6 / 5)
 
 
+def test_ctas_that_take_blocks_in_a_serpentine_add_up_what_is_their_own() -> None:
+    """1+4 and 2+3, where the last round goes forwards: 2, 1 and then 3, 4."""
+    assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2, takers=2) == pytest.approx(1)
+    assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2, takers=1) == pytest.approx(2)
+
+
 def test_the_work_may_differ_along_another_axis() -> None:
     """First three short ones, then three long ones: 1+3+3 and 1+1+3."""
     found = slowdown((3, 2, 1), lambda block: 1.0 + 2 * block[1], 2)

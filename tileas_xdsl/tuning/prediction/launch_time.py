@@ -25,6 +25,7 @@ from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
+from tileas_xdsl.backend.ptx.abi import unequal_tile_blocks_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -38,6 +39,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.kernel_abi import UNEQUAL_TILE_BLOCKS
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
@@ -236,7 +238,8 @@ def predicted(
     alone = 1 if block.meets else spec.num_warps
     variations = {MEMORY: costs.load_variation / 100 * alone / spec.num_warps}
     cycles = _cycles_of_waves(block, each, together, alone, variations)
-    cycles *= slowdown(grid, work, costs.multiprocessors * together)
+    takers = _takers(pipelined, arguments, grid, costs.multiprocessors)
+    cycles *= slowdown(grid, work, costs.multiprocessors * together, takers)
     bound = block.bound
     moving = traffic.seconds(costs) * costs.clock * 1e6
     if (moving := costs.launch + costs.global_latency + moving) > cycles:
@@ -251,6 +254,17 @@ def predicted(
         together,
         block.is_exact,
     )
+
+
+def _takers(
+    pipelined: ModuleOp, arguments: Sequence[int | None], grid: Grid, multiprocessors: int
+) -> int | None:
+    """Return how many take tile blocks of different length, where a launch chooses that."""
+    (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
+    asked = unequal_tile_blocks_of(function.attributes.get(UNEQUAL_TILE_BLOCKS))
+    if asked is None or not asked.suits(arguments, grid, multiprocessors):
+        return None
+    return asked.count(arguments, grid, asked.at_once(multiprocessors))
 
 
 def rounds_together(pipelined: ModuleOp) -> Mapping[Location | None, int]:

@@ -5,15 +5,21 @@ Causal attention ends with the longest blocks of its last head, and most multipr
 
     time of a launch = that of equal blocks * makespan of its blocks / makespan of equal ones
 
+Where CTAs take one tile block after another (`target/unequal_tile_blocks.py`), each has the sum of
+its own.
+
 The work of a block is looked up along one axis of the grid, the first along which it differs.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from math import prod
 from statistics import fmean
+
+import numpy as np
+
+from tileas_xdsl.target.unequal_tile_blocks import in_order, serpentine
 
 Grid = tuple[int, int, int]
 
@@ -27,16 +33,23 @@ EVEN = 0.02
 """Blocks whose work differs by less are equal."""
 
 
-def slowdown(grid: Grid, work: Callable[[Grid], float], at_a_time: int) -> float:
-    """Return by how much a launch is slower than one of blocks of equal work."""
+def slowdown(
+    grid: Grid, work: Callable[[Grid], float], at_a_time: int, takers: int | None = None
+) -> float:
+    """Return by how much a launch is slower than one of blocks of equal work.
+
+    So many `takers` take them one after another, where that is chosen.
+    """
     if not 1 < prod(grid) <= MAX_BLOCKS:
         return 1.0
     for axis in range(3):
         along = _along(grid, axis, work)
         if max(along) > min(along) * (1 + EVEN):
             works = [along[_position(grid, axis, block)] for block in range(prod(grid))]
-            mean = fmean(works)
-            return _makespan(works, at_a_time) / _makespan([mean] * len(works), at_a_time)
+            alike = in_order([fmean(works)] * len(works), at_a_time)
+            if takers is not None:
+                return serpentine(np.array(works), takers) / alike
+            return in_order(works, at_a_time) / alike
     return 1.0
 
 
@@ -58,11 +71,3 @@ def _along(grid: Grid, axis: int, work: Callable[[Grid], float]) -> Sequence[flo
 
 def _position(grid: Grid, axis: int, block: int) -> int:
     return block // prod(grid[:axis]) % grid[axis]
-
-
-def _makespan(works: Sequence[float], at_a_time: int) -> float:
-    """When the last block ends, if so many run at a time."""
-    ends = [0.0] * min(at_a_time, len(works))
-    for work in works:
-        heapq.heapreplace(ends, ends[0] + work)
-    return max(ends)
