@@ -4,8 +4,8 @@ import tileas_xdsl.cutile
 
 tileas_xdsl.cutile.install()
 
-Everything else of the program stays as it is.  Without a GPU, kernels run on the emulator, with
-arrays of numpy or tensors of torch on the CPU.
+Everything else of the program stays as it is.  Kernels whose arrays are of numpy, or tensors of
+torch on the CPU, run on the emulator, with or without a GPU.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 from tileas_xdsl.runtime.cutile.custom_ops import custom_op
 from tileas_xdsl.runtime.cutile.dispatch import launch
 from tileas_xdsl.runtime.cutile.hooks import install, installed, uninstall
-from tileas_xdsl.runtime.cutile.settings import FindingsWarning, Settings
+from tileas_xdsl.runtime.cutile.settings import FindingsWarning, HostArraysWarning, Settings
 
 __all__ = [
     "FindingsWarning",
+    "HostArraysWarning",
     "Settings",
     "custom_op",
     "install",

@@ -29,7 +29,7 @@ def host_array(value: Any, name: str) -> Array:
         raise ArgumentError(f"'{name}': {error}") from error
     if facts is None:
         raise ArgumentError(f"'{name}' is an array, not a value of type {type(value).__name__}")
-    if not _is_on_host(value):
+    if not is_on_host(value):
         raise ArgumentError(f"'{name}' is in the memory of a GPU; interpreters read the host's")
     return _view(facts)
 
@@ -61,7 +61,16 @@ def _bytes_of(array: Array) -> Array:
     return rows.reshape(-1).view(np.uint8).reshape(rows.size, rows.itemsize)
 
 
-def _is_on_host(value: Any) -> bool:
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of any library; numbers of numpy's are none."""
+    if isinstance(value, np.generic):
+        return False
+    known = ("__dlpack_device__", "__cuda_array_interface__", "__array_interface__")
+    return any(hasattr(value, name) for name in known)
+
+
+def is_on_host(value: Any) -> bool:
+    """Whether the host reads the memory of an array."""
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] in HOST_DEVICES
     return not hasattr(value, "__cuda_array_interface__")

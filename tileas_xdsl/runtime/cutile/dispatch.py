@@ -9,6 +9,7 @@ share one compilation.
 from __future__ import annotations
 
 import threading
+import warnings
 from contextlib import suppress
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from tileas_xdsl.runtime.cutile import settings
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
-from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.runtime.cutile.settings import HostArraysWarning, Settings
 from tileas_xdsl.runtime.kernel_forms import KernelForms
 from tileas_xdsl.target.arch import get_target
 
@@ -37,7 +38,8 @@ def launch(
 ) -> None:
     """Launch a cuTile kernel: `cuda.tile.launch` on this compiler.
 
-    Without a GPU, or where `install` says so, the emulator runs it, and the stream is ignored.
+    Without a GPU, for arrays in host memory, or where `install` says so, the emulator runs it, and
+    the stream is ignored.
     Raises what cuTile raises for wrong arguments and programs, and `FindingsError` for what the
     checker of the emulator finds.
     """
@@ -81,7 +83,7 @@ def provide(kernel: Any, kernel_args: tuple[Any, ...], executable: Executable) -
 
     It is for the parameters that `parameters_of` dispatches these arguments by.
     """
-    table = table_of(kernel)
+    table = table_of(kernel, settings.current.for_arguments(kernel_args))
     parameters = table.backend.parameters(table, kernel_args)
     capability = divmod(get_target(executable.target).capability, 10)
     with table.lock:
@@ -97,14 +99,14 @@ def _prepared(
 
     Wrong arguments are refused here.
     """
-    table = table_of(kernel)
-    if type(stream) not in table.streams:
-        table.streams[type(stream)] = table.backend.stream_reader(stream)
-    checked_grid(grid)
     if not isinstance(args, tuple):
         kind = type(args).__name__
         raise TypeError(f"{SIGNATURE} expects a tuple as the fourth argument, got {kind}")
     given = cast("tuple[Any, ...]", args)
+    table = table_of(kernel, settings.current.for_arguments(given))
+    if type(stream) not in table.streams:
+        table.streams[type(stream)] = table.backend.stream_reader(stream)
+    checked_grid(grid)
     _check_count(len(table.annotations), len(given))
     if not dependent and (known := table.profiles.get(tuple(map(type, given)))) is not None:
         with suppress(KeyError, TypeError, ValueError):
@@ -134,29 +136,39 @@ def _check_count(wanted: int, given: int) -> None:
         raise TypeError(f"Kernel expects {expected} but {found}")
 
 
-def table_of(kernel: Any) -> KernelTable:
-    """Return the table of a kernel for the settings of now; raises `TypeError` for no kernel."""
-    if (found := _known_table(kernel)) is not None:
+def table_of(kernel: Any, chosen: Settings | None = None) -> KernelTable:
+    """Return the table of a kernel, for the settings of now; raises `TypeError` for no kernel."""
+    chosen = chosen or settings.current
+    if (found := _known_table(kernel, chosen)) is not None:
         return found
     if not hasattr(kernel, "_annotated_function"):
         kind = type(kernel).__name__
         text = f"{SIGNATURE} expects a tile kernel as the third argument, got {kind}"
         raise TypeError(text)
     with _creation:  # of several threads the first one makes it; the backend is imported then
-        if (found := _known_table(kernel)) is None:
-            chosen = settings.current
+        if (found := _known_table(kernel, chosen)) is None:
             found = KernelTable(kernel, chosen, _backend(chosen))
             found.backend.attach(found)
-            kernel._tileas_table = found
+            setattr(kernel, _table_name(chosen), found)
+            if chosen is not settings.current:
+                name = kernel._annotated_function.pyfunc.__name__
+                text = f"{name} runs on the emulator: its arrays are in host memory"
+                hint = "move them to the GPU, or say install(on='emulator')"
+                warnings.warn(f"{text}; {hint}", HostArraysWarning, stacklevel=4)
     return found
 
 
 _creation = threading.Lock()
 
 
-def _known_table(kernel: Any) -> KernelTable | None:
-    found: KernelTable | None = getattr(kernel, "_tileas_table", None)
-    return None if found is None or found.settings is not settings.current else found
+def _table_name(chosen: Settings) -> str:
+    """The attribute of a kernel that has its table: those of host arrays stand beside a GPU's."""
+    return "_tileas_table" if chosen is settings.current else "_tileas_host_table"
+
+
+def _known_table(kernel: Any, chosen: Settings) -> KernelTable | None:
+    found: KernelTable | None = getattr(kernel, _table_name(chosen), None)
+    return None if found is None or found.settings is not chosen else found
 
 
 def _backend(chosen: Settings) -> Backend:

@@ -23,7 +23,7 @@ from tests.runtime.cutile.launches import RecordingGpu, Tensor
 from tileas_xdsl.runtime.cutile import compilation, settings
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu import backend
-from tileas_xdsl.runtime.cutile.settings import Settings
+from tileas_xdsl.runtime.cutile.settings import HostArraysWarning, Settings
 from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
 
@@ -115,6 +115,26 @@ def test_tensors_on_another_gpu_or_none_take_another_plan(gpu: RecordingGpu) -> 
     with pytest.raises(ValueError, match="Input array is not on a CUDA device"):
         tileas.launch(0, (1,), kernel, (Tensor(0x10000, (64,), device=-1), 64, 1.5))
     assert len(gpu.launches) == 1
+
+
+def test_arrays_of_the_host_go_to_the_emulator_with_a_word(
+    gpu: RecordingGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "current", Settings("auto"))
+    monkeypatch.setattr(settings, "has_gpu", lambda: True)
+    kernel = ct.kernel(increment._pyfunc)
+    numbers = np.arange(64, dtype=np.float32)
+    with pytest.warns(HostArraysWarning, match="increment runs on the emulator: its arrays are"):
+        tileas.launch(None, (2,), kernel, (numbers, 32, 1.5))
+    tileas.launch(0, (2,), kernel, (numbers, 32, 1.5))
+    np.testing.assert_array_equal(numbers, np.arange(64) + 3)
+    tileas.launch(0, (1,), kernel, (Tensor(0x10000, (64,)), 64, 1.5))
+    tileas.launch(0, (2,), kernel, (numbers, 32, -3.0))
+    tileas.launch(0, (1,), kernel, (Tensor(0x20000, (64,)), 64, 1.5))
+    np.testing.assert_array_equal(numbers, np.arange(64))
+    assert [one.numbers()[0] for one in gpu.launches] == [0x10000, 0x20000]
+    with pytest.raises(ValueError, match="Input array is not on a CUDA device"):
+        tileas.launch(0, (1,), add, (numbers, Tensor(0x10000, (64,)), numbers, 64))
 
 
 def test_a_failed_launch_is_repeated_in_the_context_of_the_gpu(gpu: RecordingGpu) -> None:

@@ -111,9 +111,8 @@ def device_of(array: Any) -> int | None:
     """
     if hasattr(array, "__dlpack_device__"):
         kind, number = array.__dlpack_device__()
-        if kind in HOST_DEVICES:
-            raise ValueError("Input array is not on a CUDA device")
-        return int(number)
-    if not hasattr(array, "__cuda_array_interface__"):
-        raise ValueError("Input array is not on a CUDA device")
-    return getattr(getattr(array, "device", None), "id", None)
+        if kind not in HOST_DEVICES:
+            return int(number)
+    elif hasattr(array, "__cuda_array_interface__"):
+        return getattr(getattr(array, "device", None), "id", None)
+    raise ValueError("Input array is not on a CUDA device")
