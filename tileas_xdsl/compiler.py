@@ -341,7 +341,7 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
     for op in kernels_in(module):
         if spec == PLAN_CTA:
             few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))
-            if (count := chosen_count(few, choose)) > 1:
+            if (count := chosen_count(few, choose)) > 0:
                 return ArgSpec(spec.name, {"ctas": (count,)})
         elif spec == FORM_CLUSTERS:
             shared = shared_loads_of(op.attributes.get(SHARED_LOADS))

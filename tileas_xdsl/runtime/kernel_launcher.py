@@ -52,6 +52,7 @@ from tileas_xdsl.target.kernel_abi import (
     Grid,
     KernelAbi,
     Question,
+    ctas_together,
 )
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
@@ -195,7 +196,8 @@ class Launcher:
 
     def suits(self, question: Question, *, args: Sequence[Any], grid: Grid) -> bool:
         """Whether a launch gains by the form of a kernel that a question is about."""
-        return question.suits(args, grid, self.device.multiprocessors)
+        together = self.device.multiprocessors_of_clusters(ctas_together(question))
+        return question.suits(args, grid, together)
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).

@@ -68,6 +68,9 @@ UNEVEN_WAVES = "tileas.uneven_waves"
 FEW_TILE_BLOCKS = "tileas.few_tile_blocks"
 """Attribute of a kernel whose tile blocks CTAs can divide: the `FewTileBlocks` of launches."""
 
+RUNS_AT_ONCE = "tileas.runs_at_once"
+"""Attribute of a kernel for launches all of whose CTAs run at once, one on a multiprocessor."""
+
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
 
@@ -260,9 +263,10 @@ def usual_form(question: Question) -> bool:
 
 Form: TypeAlias = tuple[bool, int | None, int, bool]
 """Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, how many CTAs
-divide a tile block because a launch has few, and whether they share those of the last waves."""
+compute a tile block of a launch whose CTAs all run at once (0 of others), and whether they share
+those of the last waves."""
 
-USUAL_FORM: Form = False, None, 1, False
+USUAL_FORM: Form = False, None, 0, False
 """CTAs take one tile block each, and load by themselves."""
 
 
@@ -272,8 +276,13 @@ def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | N
 
 
 def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
-    """Return how many CTAs the first question that launches agree to asks for."""
-    return next((question.count for question in questions if choose(question)), 1)
+    """Return how many CTAs the first question that launches agree to asks for; 0 for none."""
+    return next((question.count for question in questions if choose(question)), 0)
+
+
+def ctas_together(question: Question) -> int:
+    """Return the CTAs of a cluster of the form that a question is about, as far as it asks."""
+    return question.count if isinstance(question, FewTileBlocks) else 1
 
 
 def is_about_clusters(question: Question) -> bool:
@@ -325,6 +334,8 @@ class KernelAbi:
     """Whether a launch may begin before the kernel in front of it on the stream has completed."""
     unequal: UnequalTileBlocks | None = None
     """The launches for which a kernel is faster whose CTAs take tile blocks of other lengths."""
+    runs_at_once: bool = False
+    """Whether all CTAs of its launches run at once, one on a multiprocessor."""
 
     @property
     def questions(self) -> Sequence[Question]:
@@ -342,7 +353,7 @@ class KernelAbi:
     def form(self) -> Form:
         """Which form of the kernel this is, of those that launches decide between."""
         is_persistent = self._of_persistence is not None and self.is_persistent
-        count = self.tile_block_ctas if self.few_tile_blocks else 1
+        count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
         return is_persistent, self.cluster_axis, count, is_dealt
 

@@ -2,6 +2,7 @@
 
 // RUN: tileas-opt %s --split-input-file -p tileas-plan-cta | filecheck %s
 // RUN: tileas-opt %s --split-input-file -p "tileas-plan-cta{ctas=2}" | filecheck %s --check-prefix=TWO
+// RUN: tileas-opt %s --split-input-file -p "tileas-plan-cta{ctas=1}" | filecheck %s --check-prefix=ONE
 
 // Two CTAs, each of which computes 64 of 128 rows. Blocks along x are counted by pairs of CTAs.
 
@@ -181,11 +182,16 @@ func.func @whole(%a: memref<256xf32>, %b: memref<256xf32>) attributes {
 // loops load, and decides. The product keeps 32 columns at least.
 
 // CHECK-LABEL: @asked
-// CHECK-SAME:  tileas.few_tile_blocks = {counts = array<i64: 4, 2>, steps = ["0", "scalar 3", "1"], loops = [{amount = 32768 : i64, bounds = array<i64: 0, 1, 2>}]}
+// CHECK-SAME:  tileas.few_tile_blocks = {counts = array<i64: 4, 2, 1>, steps = ["0", "scalar 3", "1"], loops = [{amount = 32768 : i64, bounds = array<i64: 0, 1, 2>}]}
 // CHECK:       nv_tileas.dot {{.*}} -> tensor<128x128xf32>
 // TWO-LABEL:   @asked
 // TWO-SAME:    tile_block_ctas = 2
 // TWO-NOT:     few_tile_blocks
+// TWO-SAME:    tileas.runs_at_once
+// ONE-LABEL:   @asked
+// ONE-NOT:     tile_block_ctas
+// ONE-SAME:    tileas.runs_at_once
+// ONE:         nv_tileas.dot {{.*}} -> tensor<128x128xf32>
 // TWO:         nv_tileas.dot {{.*}} -> tensor<64x128xf32>
 func.func @asked(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %n: index) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {

@@ -50,6 +50,10 @@ class RecordingGpu:
     unused: int = 0x90000
     multiprocessors: int = 132
 
+    def multiprocessors_of_clusters(self, count: int) -> int:
+        """As an H200 has them: in groups of 16 and 18, and two of fewer."""
+        return self.multiprocessors if count < 4 else self.multiprocessors - 12
+
     def function(self, executable: Executable) -> tuple[int, Sequence[int]]:
         self.functions.append(executable.parameter_types)
         return len(self.functions), self._offsets(self.functions[-1])

@@ -1,3 +1,4 @@
+# pyright: basic
 """Launches of few tile blocks: several CTAs divide each, and compute the same bits."""
 
 from collections.abc import Sequence
@@ -12,8 +13,10 @@ import tileas_xdsl as tileas
 from kernels.cutile import Problem, emulated, evaluated, problems, simulated
 from kernels.cutile.matmul import matmul, product_problem
 from kernels.cutile.reductions import sum_of_columns
+from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.few_tile_blocks import MIN_BYTES, FewTileBlocks
+from tileas_xdsl.target.kernel_abi import Question, ctas_together
 
 HALVES = "f16[?, ?%8]"
 PRODUCT = tileas.compile(
@@ -33,21 +36,25 @@ def of_k(columns: int | None) -> Sequence[Any]:
 @pytest.mark.parametrize(
     ("grid", "wanted"),
     [
-        ((16, 1, 1), 8),  # 128 CTAs on 132 multiprocessors
-        ((17, 1, 1), 4),
-        ((11, 3, 1), 4),
+        ((16, 1, 1), 4),
+        ((30, 1, 1), 4),  # 120 CTAs in clusters of four, which have no more room
+        ((11, 3, 1), 2),
         ((11, 3, 2), 2),
         ((67, 1, 1), 1),  # two CTAs each would not run at once
-        ((0, 1, 1), 1),
+        ((132, 1, 1), 1),
+        ((133, 1, 1), 0),  # nor these
+        ((0, 1, 1), 0),
     ],
 )
 def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
-    arguments = of_k(4096)
-    _, _, count, _ = PRODUCT.abi.wanted(lambda one: one.suits(arguments, grid, 132))
+    arguments, of_clusters = of_k(4096), RecordingGpu().multiprocessors_of_clusters
+
+    def suits(question: Question) -> bool:
+        return question.suits(arguments, grid, of_clusters(ctas_together(question)))
+
+    _, _, count, _ = PRODUCT.abi.wanted(suits)
     assert count == wanted
-    numbers = [
-        one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if one.suits(arguments, grid, 132)
-    ]
+    numbers = [one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if suits(one)]
     assert not any(prod(grid) in unsuited for unsuited in numbers)
 
 
@@ -82,13 +89,31 @@ def test_code_keeps_what_it_asks() -> None:
     assert Executable.from_bytes(stored).abi == PRODUCT.abi
     divided = PRODUCT.divided(4)
     assert divided.abi.form == (False, None, 4, False)
-    assert (
-        divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks[1:]) == divided.abi.form
+    assert divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks) == divided.abi.form
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_ctas_that_are_alone_load_ahead_as_far_as_memory_goes(count: int) -> None:
+    """Both warpgroups multiply, and each product is waited for behind the next one."""
+    alone = PRODUCT.divided(count)
+    assert alone.abi.runs_at_once
+    assert 160 << 10 < alone.abi.shared_bytes < 227 << 10
+    assert alone.abi.threads == 3 * 128
+    assert "wgmma.wait_group.sync.aligned 1;" in alone.ptx
+    assert not PRODUCT.abi.runs_at_once
+    assert "wgmma.wait_group.sync.aligned 1;" not in PRODUCT.ptx
+
+
+def test_what_does_not_multiply_has_one_form_where_it_is_not_divided() -> None:
+    kernel = tileas.compile(
+        sum_of_columns, signature="x: f32[?, ?%4], y: f32[?], rows=64, columns=64", target="sm_90a"
     )
+    assert 1 not in [one.count for one in kernel.abi.few_tile_blocks]
 
 
 CASES = (
-    (product_problem("matmul", "f16", "f32", (200, 520, 136), (128, 256, 64)), 8),
+    (product_problem("matmul", "f16", "f32", (200, 520, 136), (128, 256, 64)), 4),
+    (product_problem("matmul", "f16", "f16", (200, 264, 328), (128, 128, 64)), 1),
     (product_problem("matmul_bt", "bf16", "bf16", (200, 264, 136), (128, 128, 64)), 4),
     (next(p for p in problems("attention") if "1x1x128x192x128 bf16" in str(p)), 2),
 )
@@ -99,7 +124,7 @@ CASES = (
 @pytest.mark.sample(4)
 def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> None:
     kernel = problem.compiled(target).divided(count)
-    assert kernel.abi.tile_block_ctas == count
+    assert kernel.abi.form == (False, None, count, False)
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right
     assert emulated(problem, kernel, order="random", seed=1).is_right

@@ -22,6 +22,7 @@ from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     FEW_TILE_BLOCKS,
     PERSISTENT,
+    RUNS_AT_ONCE,
     SHARED_LOADS,
     SHORT_LOOP,
     TILE_BLOCK_CTAS,
@@ -81,6 +82,7 @@ def _abi(
         uneven_waves_of(found.get(UNEVEN_WAVES)),
         WAITS_FIRST in found,
         unequal_tile_blocks_of(found.get(UNEQUAL_TILE_BLOCKS)),
+        RUNS_AT_ONCE in found,
     )
 
 

@@ -18,7 +18,7 @@ from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_i
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.few_tile_blocks import COUNTS
+from tileas_xdsl.target.few_tile_blocks import ALONE, COUNTS
 from tileas_xdsl.target.kernel_abi import ChooseForm, Form, usual_form
 from tileas_xdsl.target.launch_numbers import AXES
 
@@ -86,7 +86,7 @@ def _cached(
     if store is None or _is_extended():
         return _compile(kernel, content, target, for_gpu, choose)
     parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
-    forms = product((False, True), (None, *range(len(AXES))), (1, *COUNTS), (False, True))
+    forms = product((False, True), (None, *range(len(AXES))), (0, ALONE, *COUNTS), (False, True))
     keys: dict[Form, str] = {form: entry_key(*parts, str(form)) for form in forms}
     for key in keys.values():
         found = _stored(store, key)

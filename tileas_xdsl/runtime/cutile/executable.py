@@ -85,6 +85,7 @@ def _abi(found: Mapping[str, Any]) -> KernelAbi:
         found["uneven_waves"] and UnevenWaves(**found["uneven_waves"]),
         found["waits_first"],
         _unequal_tile_blocks(found["unequal"]),
+        found["runs_at_once"],
     )
 
 

@@ -24,6 +24,8 @@ _PLAIN_SHARED = 48 << 10
 
 _PLAIN_CLUSTER = 8
 
+_EMPTY_KERNEL = b".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry empty() { ret; }\0"
+
 
 class Device:
     """One GPU, in its primary context, which torch and cupy use too."""
@@ -34,6 +36,7 @@ class Device:
         api = driver.api
         self._handle = driver("cuDeviceGet", number)
         self._context = driver("cuDevicePrimaryCtxRetain", self._handle)
+        self._of_clusters: dict[int, int] = {}
         weakref.finalize(self, quietly, api.cuDevicePrimaryCtxRelease, self._handle)
         attributes = api.CUdevice_attribute
         self.capability = (
@@ -52,6 +55,23 @@ class Device:
         """The number of multiprocessors."""
         attributes = self.driver.api.CUdevice_attribute
         return int(self._attribute(attributes.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT))
+
+    def multiprocessors_of_clusters(self, count: int) -> int:
+        """Return how many multiprocessors clusters of so many CTAs can be on, a CTA on each.
+
+        A cluster is on one group of multiprocessors, whose number is no multiple of each count.
+        """
+        if count not in self._of_clusters:
+            self._of_clusters[count] = self._count_of_clusters((count, 1, 1))
+        return self._of_clusters[count]
+
+    def _count_of_clusters(self, cluster: tuple[int, int, int]) -> int:
+        if cluster == (1, 1, 1):
+            return self.multiprocessors
+        attributes = self.driver.api.CUdevice_attribute
+        most = attributes.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        shared, module = int(self._attribute(most)), self.load(_EMPTY_KERNEL)
+        return self.resident_ctas(module.function("empty", shared, cluster), 32, shared, cluster)
 
     def resident_ctas(
         self, function: Any, threads: int, shared: int, cluster: Sequence[int] = (1, 1, 1)

@@ -57,6 +57,11 @@ class GpuDevice:
         """The number of multiprocessors."""
         return self.device.multiprocessors
 
+    def multiprocessors_of_clusters(self, count: int) -> int:
+        """Return how many multiprocessors clusters of so many CTAs can be on, a CTA on each."""
+        with self._relaxed():
+            return self.device.multiprocessors_of_clusters(count)
+
     def resident(self, executable: Executable) -> int:
         """Return how many CTAs of a kernel run at once."""
         handle, _ = self.function(executable)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, Ke
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.target.kernel_abi import FEW_TILE_BLOCKS
+from tileas_xdsl.target.kernel_abi import FEW_TILE_BLOCKS, RUNS_AT_ONCE
 from tileas_xdsl.transforms.chunk_tiles.plan import most_warps
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
@@ -54,7 +54,8 @@ class TileasPlanCta(ModulePass):
     Where a kernel does not say how many CTAs it wants, a launch of few tile blocks has
     multiprocessors to spare.  The pass writes down what such a launch computes
     (`tileas.few_tile_blocks`): how many CTAs can divide a tile block, and what its loops load.
-    With `ctas = N`, for launches that were asked, it divides.
+    With `ctas = N`, for launches that were asked, it divides; with `ctas = 1` as well the kernel is
+    for launches that have a multiprocessor for each CTA (`tileas.runs_at_once`).
 
     Products that the matrix unit takes now that they have fewer rows or columns are made by it.
     Those whose rows two CTAs divide, as many as an instruction of both has, get an atom of two
@@ -79,9 +80,11 @@ def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:
     if not isinstance(spec, KernelSpecAttr) or spec.data.tile_block_ctas > 1:
         return
     hint = number_of(kernel.attributes.get(CTAS_HINT))
+    if chosen:
+        kernel.attributes[RUNS_AT_ONCE] = UnitAttr()
     if (count := chosen or hint or 1) > 1:
         _divide(kernel, spec, count, target)
-    elif hint is None and (asked := few_tile_blocks(kernel)) is not None:
+    elif not chosen and hint is None and (asked := few_tile_blocks(kernel)) is not None:
         kernel.attributes[FEW_TILE_BLOCKS] = asked
 
 

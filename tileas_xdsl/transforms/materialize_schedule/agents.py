@@ -60,8 +60,9 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
 )
 from tileas_xdsl.transforms.pipeline_loads.agent_split import move
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
 from tileas_xdsl.transforms.pipeline_loads.outer_rings import OuterRings
-from tileas_xdsl.transforms.pipeline_loads.resources import WARP, spec_of, stages_ahead
+from tileas_xdsl.transforms.pipeline_loads.resources import WARP, stages_ahead
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import CONSUMER, create_pipeline
 from tileas_xdsl.transforms.pipeline_loads.stage_fills import fill_of
 

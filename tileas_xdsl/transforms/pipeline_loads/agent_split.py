@@ -54,8 +54,9 @@ from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     write_producer,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
 from tileas_xdsl.transforms.pipeline_loads.outer_rings import OuterRings
-from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources, spec_of
+from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
     CONSUMER,
     create_pipeline,

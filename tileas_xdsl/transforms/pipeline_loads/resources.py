@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from xdsl.dialects import arith, gpu, scf, tensor
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, SSAValue
 
@@ -25,11 +25,10 @@ from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -43,7 +42,12 @@ from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.launched_blocks import (
+    is_persistent,
+    runs_at_once,
+    spec_of,
+)
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
@@ -136,8 +140,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     at_entry = registers_at_entry(threads, target, spec.occupancy)
     if at_entry < (least := _instruction_registers(found)):
         return f"an instruction wants {least} registers at entry, of which there are {at_entry}"
-    can_share = spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_persistent(found)
-    if can_share and _fits_twice(found, warps, slot, target):
+    if _may_share(found, spec) and _fits_twice(found, warps, slot, target):
         wanted = min(
             _wanted_stages(found), _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target) // slot
         )
@@ -189,23 +192,13 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
     products = instances_in(found.loop, DotOp)
     if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
         return False  # A thread holds a second copy of its sums, or reads rows of them at once.
-    if is_persistent(found):
-        return False
-    blocks = BLOCKS_OF_SMALL_TILES
-    return spec.occupancy < blocks and _fits_twice(found, WARPS_OF_GROUP, slot, target)
+    return _may_share(found, spec) and _fits_twice(found, WARPS_OF_GROUP, slot, target)
 
 
-def is_persistent(found: LoadLoop) -> bool:
-    """Whether a block takes tile after tile, as far apart as there are blocks.
-
-    Such a kernel is launched with the blocks that run at once, usually one on each multiprocessor;
-    not so where the compiler has made it, and launches ask how many run at once.
-    """
-    if spec_of(found).persistent:
-        return False
-    around = [op for op in enclosing_control(found.loop) if isinstance(op, scf.ForOp)]
-    bounds = [bound for op in around for bound in (op.lb, op.ub, op.step)]
-    return any(isinstance(op, gpu.GridDimOp) for op in operations_behind(bounds))
+def _may_share(found: LoadLoop, spec: KernelSpec) -> bool:
+    """Whether a launch has blocks enough that some share a multiprocessor, if nothing says so."""
+    is_alone = is_persistent(found) or runs_at_once(found)
+    return spec.occupancy < BLOCKS_OF_SMALL_TILES and not is_alone
 
 
 def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
@@ -242,12 +235,6 @@ def _instruction_registers(found: LoadLoop) -> int:
 def _live_registers(found: LoadLoop, warps: int) -> int:
     """The registers of a thread, of so many warps, that hold tiles at once."""
     return peak_registers(found.function.body, tile_registers) // (warps * WARP)
-
-
-def spec_of(found: LoadLoop) -> KernelSpec:
-    """How the kernel is launched."""
-    spec = found.function.attributes.get(KERNEL_SPEC)
-    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
 
 
 def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
@@ -389,7 +376,9 @@ def _wanted_stages(found: LoadLoop) -> int:
     """As many as the largest `latency` of the loads, with the one that is read."""
     hints = [_latency(load) for load in found.loads]
     known = [hint for hint in hints if hint is not None]
-    return min(max(known) + 1, MOST_STAGES) if known else USUAL_STAGES
+    if known:
+        return min(max(known) + 1, MOST_STAGES)
+    return MOST_STAGES if runs_at_once(found) else USUAL_STAGES
 
 
 def _latency(load: StageLoad) -> int | None:

@@ -14,9 +14,11 @@ from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, i64
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
+from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.target.few_tile_blocks import COUNTS
+from tileas_xdsl.target.few_tile_blocks import ALONE, COUNTS
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.plan_cta.division import possible_counts
 
@@ -26,10 +28,15 @@ def few_tile_blocks(kernel: func.FuncOp) -> DictionaryAttr | None:
     loops = _loading_loops(kernel)
     if loops.is_empty:
         return None
-    counts = possible_counts(kernel, COUNTS)
+    counts = [*possible_counts(kernel, COUNTS), *([ALONE] if _has_pipeline(kernel) else [])]
     if not counts:
         return None
     return DictionaryAttr({"counts": DenseArrayBase.from_list(i64, counts), **loops.attributes()})
+
+
+def _has_pipeline(kernel: func.FuncOp) -> bool:
+    """Whether a loop multiplies, so that stages are loaded ahead: as many as have room."""
+    return any(enclosing_control(op) for op in instances_in(kernel, DotOp))
 
 
 def _loading_loops(kernel: func.FuncOp) -> LaunchLoops:

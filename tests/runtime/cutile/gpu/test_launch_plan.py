@@ -271,7 +271,7 @@ def test_ctas_divide_tile_blocks_where_a_launch_has_few(gpu: RecordingGpu) -> No
     for grid in ((4, 4), (8, 4), (8, 8), (8, 9), (4, 4)):
         tileas.launch(0, grid, kernel, LONG)
     extents = [launch.grid for launch in gpu.launches]
-    assert extents == [(32, 4, 1), (32, 4, 1), (16, 8, 1), (8, 9, 1), (32, 4, 1)]
+    assert extents == [(16, 4, 1), (16, 4, 1), (16, 8, 1), (8, 9, 1), (16, 4, 1)]
 
 
 def test_a_program_that_says_how_many_ctas_it_wants_gets_them(gpu: RecordingGpu) -> None:

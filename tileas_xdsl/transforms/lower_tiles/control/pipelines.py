@@ -30,6 +30,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     CpAsyncMbarrierArriveOp,
     FenceProxyAsyncOp,
     GetDynSmemOp,
+    LaneIdxOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
     MbarrierWaitOp,
@@ -390,7 +391,17 @@ def _release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool 
         mask = None if stages.group == 1 else cta_mask(e, (1 << stages.group) - 1)
         e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e)))
     if reader.by_threads:
+        _arrive_of_warp(e, barrier, stages)
+
+
+def _arrive_of_warp(e: ThreadBuilder, barrier: SSAValue, stages: Stages) -> None:
+    """Arrive once for a warp in every block that loads into the stage, a lane in each of them."""
+    if stages.group == 1 or e.by_one_thread:
         _arrive(e, barrier, stages, is_elected_in_warp(e))
+        return
+    lane = e.insert(LaneIdxOp()).result
+    is_of_group = e.insert(arith.CmpiOp(lane, i32_constant(e, stages.group), "ult")).result
+    e.insert(MbarrierArriveOp(barrier, is_of_group, lane))
 
 
 def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAValue | None) -> None:
