@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, scf, tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import arith, func, scf, tensor
+from xdsl.dialects.builtin import FloatTF32Type, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import min_depth
@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.nv_tileaa.compute.reductions import DotOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute import dot as compute
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import SignednessAttr, Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
@@ -116,10 +117,11 @@ def _of_family(
     insert: Insert,
 ) -> SSAValue:
     a, b, c = operands
-    atom = _atom(op, family, a, b)
+    atom, word = _atom(op, family, a, b), element_name(element_of(a.type))
+    if family in MATRIX_INSTRUCTIONS:
+        a, b = _untruncated(a), _untruncated(b)
     if _reads_shared_memory(family):
         a, b = unit_operands(insert, family, a, b)
-    word = element_name(element_of(a.type))
     made = compute.DotOp(
         *(a, b, c, atom),
         signedness_a=signs[0],
@@ -127,6 +129,18 @@ def _of_family(
         promote=op.fast_acc is None and accumulates_coarsely(family, word),
     )
     return insert(made).result
+
+
+MATRIX_INSTRUCTIONS = ("mma", "wgmma", "tcgen05")
+"""Families that read as many bits of an f32 as a tf32 has."""
+
+
+def _untruncated(operand: SSAValue) -> SSAValue:
+    """The f32 that an operand is truncated of to tf32: instructions leave out the same bits."""
+    made = operand.owner
+    if not isinstance(made, arith.TruncFOp) or element_of(operand.type) != FloatTF32Type():
+        return operand
+    return made.input if float_mode(made).rounding == "rz" else operand
 
 
 def unit_operands(
