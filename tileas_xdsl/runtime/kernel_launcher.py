@@ -196,8 +196,8 @@ class Launcher:
 
     def suits(self, question: Question, *, args: Sequence[Any], grid: Grid) -> bool:
         """Whether a launch gains by the form of a kernel that a question is about."""
-        together = self.device.multiprocessors_of_clusters(ctas_together(question))
-        return question.suits(args, grid, together)
+        of_clusters = self.device.multiprocessors_of_clusters
+        return question.suits(args, grid, of_clusters(ctas_together(question)))
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).
@@ -205,13 +205,11 @@ class Launcher:
         numpy arrays are copied, synchronized and copied back; with others the launch is
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
-        tile_blocks = grid_of(grid)
-        resident = self._resident if self.abi.is_persistent else None
+        tile_blocks, resident = grid_of(grid), self._resident if self.abi.is_persistent else None
         counted = () if self.abi.unequal is None else flat_arguments(self.kernel.parameters, args)
         extents = self.abi.ctas(tile_blocks, resident, counted)
         items = self._items(args)
-        handle = stream_handle(stream, items.values)
-        staged = self._staged(items, handle)
+        staged = self._staged(items, handle := stream_handle(stream, items.values))
         arrays = [
             staged[index].on_gpu if index in staged else device_array(value, name)
             for index, (value, name) in enumerate(zip(items.values, items.names, strict=False))
