@@ -12,13 +12,14 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     VariadicOperandVariable,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tileas_xdsl.dialects.custom_directive import custom_directive
 
-@irdl_custom_directive
+
+@custom_directive
 class Offsets(CustomDirective):
     """`[%i, %j]` behind a buffer; nothing for the whole of it."""
 
@@ -38,7 +39,7 @@ class Offsets(CustomDirective):
         state.last_was_punctuation = False
 
 
-@irdl_custom_directive
+@custom_directive
 class Extents(CustomDirective):
     """`extents(1, 64)`, if the operation gives them."""
 

@@ -2,13 +2,16 @@
 
 Nothing is stated here; everything is derived from the forms of `table.py`.  A view joins the forms
 of one mnemonic and type, so that a message can name every rounding; whether a combination of
-keywords is legal is up to the table itself (`Table.find`).
+keywords is legal is up to the table itself (`Table.find`).  One kernel has few of the instructions:
+what is known of a mnemonic, or of conversions, is derived when it is first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from types import MappingProxyType
+from typing import TypeVar
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.isa.forms import InstructionForm, Table
@@ -52,6 +55,29 @@ class Conversion:
 
 Forms = Mapping[str, Form]
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class _Derived(Mapping[_K, _V]):
+    """A table that is derived when it is first looked into."""
+
+    def __init__(self, derive: Callable[[], Mapping[_K, _V]]) -> None:
+        self._derive = derive
+
+    @cached_property
+    def _rows(self) -> Mapping[_K, _V]:
+        return self._derive()
+
+    def __getitem__(self, key: _K) -> _V:
+        return self._rows[key]
+
+    def __iter__(self) -> Iterator[_K]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
 
 def words_of(rows: Iterable[InstructionForm], slot: str) -> tuple[str, ...]:
     """Return the keywords of a slot in any of the forms, in their order; an empty one first."""
@@ -70,14 +96,14 @@ def _form(rows: Sequence[InstructionForm]) -> Form:
     )
 
 
-def _by_type(name: str, rows: Iterable[InstructionForm]) -> Forms:
+def _by_type(name: str) -> Forms:
     found: dict[str, list[InstructionForm]] = {}
-    for row in rows:
+    for row in _ROWS.rows(name):
         required = {s.name for s in row.slots if not (s.optional or s.is_name)}
         if row.name == name and "type" in required and required <= _SLOTS:
             for type in row.allowed("type"):
                 found.setdefault(type, []).append(row)
-    return MappingProxyType({type: _form(of_type) for type, of_type in found.items()})
+    return {type: _form(of_type) for type, of_type in found.items()}
 
 
 _NAMES = (
@@ -89,7 +115,7 @@ _NAMES = (
 _ROWS = Table((*integer.FORMS, *floating.FORMS))
 
 ARITHMETIC: Mapping[str, Forms] = MappingProxyType(
-    {name: _by_type(name, _ROWS.rows(name)) for name in _NAMES}
+    {name: _Derived(partial(_by_type, name)) for name in _NAMES}
 )
 """By mnemonic and type."""
 
@@ -130,10 +156,10 @@ def _conversions(operands: int) -> Mapping[tuple[str, str], Conversion]:
     }
 
 
-CONVERSIONS: Mapping[tuple[str, str], Conversion] = MappingProxyType(_conversions(2))
+CONVERSIONS: Mapping[tuple[str, str], Conversion] = _Derived(partial(_conversions, 2))
 """By the type converted to and that converted from."""
 
-PACKINGS: Mapping[str, Conversion] = MappingProxyType(
-    {to: conversion for (to, _), conversion in _conversions(3).items()}
+PACKINGS: Mapping[str, Conversion] = _Derived(
+    lambda: {to: conversion for (to, _), conversion in _conversions(3).items()}
 )
 """By the packed type: how two f32 become one."""

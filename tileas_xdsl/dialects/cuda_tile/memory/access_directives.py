@@ -12,7 +12,6 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     TypeDirective,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -28,6 +27,7 @@ from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.syntax.directives import parse_word
 from tileas_xdsl.dialects.cuda_tile.syntax.short_forms import parse_type, print_type
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import TokenType
+from tileas_xdsl.dialects.custom_directive import custom_directive
 
 Order = tuple[MemoryOrderingSemanticsAttr, MemoryScopeAttr | None]
 """Memory order and scope of an access; a weak access has no scope."""
@@ -63,7 +63,7 @@ def print_access(
         printer.print_string(f" {scope.data}")
 
 
-@irdl_custom_directive
+@custom_directive
 class Access(CustomDirective):
     """The order of an access, and its scope if there is one."""
 
@@ -83,7 +83,7 @@ class Access(CustomDirective):
         state.should_emit_space, state.last_was_punctuation = True, False
 
 
-@irdl_custom_directive
+@custom_directive
 class Scoped(CustomDirective):
     """The order of an atomic access and its scope, which it always has."""
 
@@ -113,7 +113,7 @@ def parse_token(parser: Parser) -> UnresolvedOperand | None:
     return parser.parse_unresolved_operand()
 
 
-@irdl_custom_directive
+@custom_directive
 class TokenIn(CustomDirective):
     """`token=%t`: what the access comes after, if it is there."""
 
@@ -133,7 +133,7 @@ class TokenIn(CustomDirective):
             printer.print_ssa_value(token)
 
 
-@irdl_custom_directive
+@custom_directive
 class SpacedTokenIn(TokenIn):
     """The same as `token = %t`."""
 
@@ -142,7 +142,7 @@ class SpacedTokenIn(TokenIn):
     type: TypeDirective
 
 
-@irdl_custom_directive
+@custom_directive
 class JoinedTokens(CustomDirective):
     """One type for any number of tokens and for the result."""
 
@@ -159,7 +159,7 @@ class JoinedTokens(CustomDirective):
         print_type(printer, self.result.get(op)[0])
 
 
-@irdl_custom_directive
+@custom_directive
 class ImplicitTokens(CustomDirective):
     """No text: both are tokens."""
 
@@ -189,7 +189,7 @@ def print_hints(printer: Printer, hints: OptimizationHintsAttr | None) -> None:
         hints.print_parameters(printer)
 
 
-@irdl_custom_directive
+@custom_directive
 class Hints(CustomDirective):
     """Hints for the compiler, if there are any."""
 

@@ -15,7 +15,6 @@ from xdsl.irdl.declarative_assembly_format import (
     PrintingState,
     TypeDirective,
     VariadicOperandVariable,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -39,6 +38,7 @@ from tileas_xdsl.dialects.cuda_tile.syntax.short_forms import (
     print_types,
 )
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import scalar
+from tileas_xdsl.dialects.custom_directive import custom_directive
 
 
 class Shared(CustomDirective):
@@ -59,14 +59,14 @@ def _print_types(printer: Printer, state: PrintingState, types: Any) -> None:
     print_types(printer, types)
 
 
-@irdl_custom_directive
+@custom_directive
 class Type(Shared):
     """The type of one value."""
 
     a: TypeDirective
 
 
-@irdl_custom_directive
+@custom_directive
 class SameType2(Shared):
     """The type of two values."""
 
@@ -74,7 +74,7 @@ class SameType2(Shared):
     b: TypeDirective
 
 
-@irdl_custom_directive
+@custom_directive
 class SameType3(Shared):
     """The type of three values."""
 
@@ -83,7 +83,7 @@ class SameType3(Shared):
     c: TypeDirective
 
 
-@irdl_custom_directive
+@custom_directive
 class SameType4(Shared):
     """The type of four values."""
 
@@ -93,7 +93,7 @@ class SameType4(Shared):
     d: TypeDirective
 
 
-@irdl_custom_directive
+@custom_directive
 class Types(CustomDirective):
     """The types of any number of values, between commas."""
 
@@ -115,7 +115,7 @@ class Types(CustomDirective):
         _print_types(printer, state, self.values.get(op))
 
 
-@irdl_custom_directive
+@custom_directive
 class Indices(CustomDirective):
     """`[%i, %j]`: scalars of `i32`, whose type goes without saying."""
 
@@ -135,7 +135,7 @@ class Indices(CustomDirective):
         state.should_emit_space, state.last_was_punctuation = True, False
 
 
-@irdl_custom_directive
+@custom_directive
 class OptionalType(CustomDirective):
     """`, TYPE` for an operand that is there."""
 
@@ -192,7 +192,7 @@ def _words(attribute: type[EnumAttribute[Any]]) -> list[str]:
     return [member.value for member in members]
 
 
-@irdl_custom_directive
+@custom_directive
 class Signed(Word):
     """`signed` or `unsigned`."""
 
@@ -201,7 +201,7 @@ class Signed(Word):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class Predicate(Word):
     """`less_than` and others."""
 
@@ -210,7 +210,7 @@ class Predicate(Word):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class Ordering(Word):
     """`ordered` or `unordered`."""
 
@@ -219,7 +219,7 @@ class Ordering(Word):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class Mode(Word):
     """What an atomic operation does."""
 
@@ -228,7 +228,7 @@ class Mode(Word):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class Extremes(CustomDirective):
     """`flush_to_zero` and `propagate_nan`, in any order."""
 
@@ -250,7 +250,7 @@ class Extremes(CustomDirective):
                 printer.print_string(name)
 
 
-@irdl_custom_directive
+@custom_directive
 class Overflow(CustomDirective):
     """`overflow<no_wrap>`; left out it is `none`."""
 
@@ -315,7 +315,7 @@ class Rounding(CustomDirective):
             printer.print_string(f"rounding<{_text(mode)}>")
 
 
-@irdl_custom_directive
+@custom_directive
 class IEEERounding(Rounding):
     """The modes of arithmetic and conversions."""
 
@@ -324,7 +324,7 @@ class IEEERounding(Rounding):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class DivisionRounding(Rounding):
     """The modes of arithmetic, and two approximations."""
 
@@ -332,7 +332,7 @@ class DivisionRounding(Rounding):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class SqrtRounding(Rounding):
     """The modes of arithmetic, and an approximation."""
 
@@ -340,7 +340,7 @@ class SqrtRounding(Rounding):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class FullRounding(Rounding):
     """Exact or approximate; exact is left out."""
 
@@ -349,7 +349,7 @@ class FullRounding(Rounding):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class IntegerRounding(Rounding):
     """The one mode of conversions to integers, which is left out."""
 
@@ -359,7 +359,7 @@ class IntegerRounding(Rounding):
     attribute: AttributeVariable
 
 
-@irdl_custom_directive
+@custom_directive
 class DivisionDirection(Rounding):
     """The direction of an integer division; towards zero is left out."""
 

@@ -19,7 +19,6 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     VariadicRegionVariable,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -27,6 +26,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.lexer import Span
 
 from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
+from tileas_xdsl.dialects.custom_directive import custom_directive
 from tileas_xdsl.dialects.field_init import init_fields
 from tileas_xdsl.dialects.nv_tileas.interfaces import AgentLike
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import check_agents, int_values
@@ -38,7 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.syntax.ops import tileas_op
 _LABEL = "agent"
 
 
-@irdl_custom_directive
+@custom_directive
 class AgentBodies(CustomDirective):
     """`agent 0 {...}, agent 1 {...}`; labels and the empty yields at the end may be left out.
 

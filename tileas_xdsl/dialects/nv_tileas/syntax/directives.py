@@ -14,12 +14,12 @@ from xdsl.irdl.declarative_assembly_format import (
     PrintingState,
     TypeDirective,
     VariadicOperandVariable,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from tileas_xdsl.dialects.custom_directive import custom_directive
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -30,7 +30,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
 _INDEX = IndexType()
 
 
-@irdl_custom_directive
+@custom_directive
 class Coordinates(CustomDirective):
     """`[%i, %j]`; a type other than `index` is written behind: `[%i : i32, %j]`.  None: nothing."""
 
@@ -76,7 +76,7 @@ def _print_coordinate(printer: Printer, value: SSAValue) -> None:
         printer.print_attribute(value.type)
 
 
-@irdl_custom_directive
+@custom_directive
 class Ordering(CustomDirective):
     """`relaxed gpu`: the semantic and the scope of a memory access, as far as they are given."""
 

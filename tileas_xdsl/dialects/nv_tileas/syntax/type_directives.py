@@ -8,13 +8,14 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     TypeDirective,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tileas_xdsl.dialects.custom_directive import custom_directive
 
-@irdl_custom_directive
+
+@custom_directive
 class SourceToResult(CustomDirective):
     """`T -> U`, also read as `T to U`."""
 
@@ -33,7 +34,7 @@ class SourceToResult(CustomDirective):
         self.result.print(printer, state, op)
 
 
-@irdl_custom_directive
+@custom_directive
 class SourceOrBoth(CustomDirective):
     """`T -> U`; where source and result have one type, only `T`."""
 

@@ -10,10 +10,11 @@ from xdsl.irdl.declarative_assembly_format import (
     ParsingState,
     PrintingState,
     TypeDirective,
-    irdl_custom_directive,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+from tileas_xdsl.dialects.custom_directive import custom_directive
 
 
 def _parse(
@@ -42,7 +43,7 @@ def _print(
     printer.print_list(types, printer.print_attribute)
 
 
-@irdl_custom_directive
+@custom_directive
 class TransferTypes(CustomDirective):
     """`descriptor, buffer, coordinates...`."""
 
@@ -57,7 +58,7 @@ class TransferTypes(CustomDirective):
         _print(printer, state, op, (self.desc, self.buffer, self.coords))
 
 
-@irdl_custom_directive
+@custom_directive
 class TransferTypesAndOne(CustomDirective):
     """`descriptor, buffer, coordinates..., barrier or rows`."""
 
@@ -73,7 +74,7 @@ class TransferTypesAndOne(CustomDirective):
         _print(printer, state, op, (self.desc, self.buffer, self.coords, self.last))
 
 
-@irdl_custom_directive
+@custom_directive
 class TransferTypesAndTwo(CustomDirective):
     """`descriptor, buffer, coordinates..., rows, barrier`."""
 
