@@ -7,10 +7,10 @@
 // row of a box of B takes two lines of the L2 cache. A launch makes sure that the y of two are equal.
 
 // CHECK-LABEL: @columns
-// CHECK-SAME:  tileas.shared_loads = [{axis = 0 : i64, count = 2 : i64, rate = 46 : i64, cycles = 1312 : i64,
+// CHECK-SAME:  tileas.shared_loads = [{axis = 0 : i64, count = 2 : i64,
 // CHECK-SAME:  steps = ["4104", "2", "muli 0 1", "0", "64", "1", "block x", "block y"],
 // CHECK-SAME:  equal = array<i64: 3, 4, 5, 7>,
-// CHECK-SAME:  loads = [{bytes = 16384 : i64, pitch = -1 : i64, is_shared = false}, {bytes = 32768 : i64, pitch = 2 : i64, is_shared = true}]
+// CHECK-SAME:  loads = [{bytes = 16384 : i64, pitch = -1 : i64, is_shared = false}, {bytes = 32768 : i64, pitch = 2 : i64, is_shared = true}], rate = 46 : i64, cycles = 1312 : i64}
 // CHECK-NOT:   same_in_cluster
 
 // Where the launch gains, the load is marked: `tileas-multicast-loads` divides it.

@@ -91,7 +91,7 @@ func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_til
 
 // CHECK-LABEL: @uneven
 // CHECK-NOT:   persistent = 1
-// CHECK-SAME:  tileas.unequal_tile_blocks = {steps = ["0", "block x", "1"], loops = [{amount = 64 : i64, bounds = array<i64: 0, 1, 2>}], together = 2 : i64, ctas = 1 : i64}
+// CHECK-SAME:  tileas.unequal_tile_blocks = {steps = ["0", "block x", "1"], loops = [{amount = 64 : i64, bounds = [array<i64: 0, 1, 2>]}], together = 2 : i64, ctas = 1 : i64}
 // CHECK-SAME:  nv_tileas.not_persistent = "launches know how much each tile block has to do"
 func.func @uneven(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
+from tileas_xdsl.dialects.plain_attributes import plain_data
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import (
@@ -34,8 +35,8 @@ from tileas_xdsl.target.kernel_abi import (
     Passed,
     ShortLoop,
 )
-from tileas_xdsl.target.launch_loops import LaunchLoop
-from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
+from tileas_xdsl.target.plain_data import read_plain
+from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
@@ -88,54 +89,25 @@ def _abi(
 
 def shared_loads_of(attribute: Attribute | None) -> tuple[SharedLoads, ...]:
     """Read `[{axis = 0, count = 2, steps = ["block x"], equal = [0], loads = [...], ...}]`."""
-    return () if attribute is None else tuple(map(_shared_loads, _entries(attribute)))
-
-
-def _shared_loads(found: Mapping[str, Attribute]) -> SharedLoads:
-    axis, count, rate, cycles = (
-        _number(found[name]) for name in ("axis", "count", "rate", "cycles")
-    )
-    loads = tuple(
-        LoopLoad(_number(load["bytes"]), _number(load["pitch"]), bool(_number(load["is_shared"])))
-        for load in _entries(found["loads"])
-    )
-    steps, equal = tuple(_texts(found["steps"])), tuple(_numbers(found["equal"]))
-    return SharedLoads(axis, count, steps, equal, loads, rate, cycles)
+    return () if attribute is None else read_plain(tuple[SharedLoads, ...], plain_data(attribute))
 
 
 def uneven_waves_of(attribute: Attribute | None) -> UnevenWaves | None:
     """Read `{together = 2, ctas = 1}`."""
-    if not isinstance(attribute, DictionaryAttr):
-        return None
-    return UnevenWaves(_number(attribute.data["together"]), _number(attribute.data["ctas"]))
+    return None if attribute is None else read_plain(UnevenWaves, plain_data(attribute))
 
 
 def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:
     """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{amount = 64, ...}]}`."""
-    if not isinstance(attribute, DictionaryAttr):
+    if attribute is None:
         return ()
-    steps, loops = _launch_loops(attribute)
-    return tuple(FewTileBlocks(n, steps, loops) for n in _numbers(attribute.data["counts"]))
+    found = plain_data(attribute)
+    return tuple(read_plain(FewTileBlocks, {"count": n, **found}) for n in found["counts"])
 
 
 def unequal_tile_blocks_of(attribute: Attribute | None) -> UnequalTileBlocks | None:
     """Read `{steps = ["block x", ...], loops = [{amount = 64, ...}], together = 1, ctas = 1}`."""
-    if not isinstance(attribute, DictionaryAttr):
-        return None
-    together, ctas = (_number(attribute.data[name]) for name in ("together", "ctas"))
-    return UnequalTileBlocks(*_launch_loops(attribute), together, ctas)
-
-
-def _launch_loops(
-    attribute: DictionaryAttr,
-) -> tuple[tuple[str, ...], tuple[LaunchLoop, ...]]:
-    """Read steps and loops; each loop has three bounds, one after another."""
-    loops: list[LaunchLoop] = []
-    for loop in _entries(attribute.data["loops"]):
-        bounds = _numbers(loop["bounds"])
-        triples = zip(bounds[::3], bounds[1::3], bounds[2::3], strict=True)
-        loops.append(LaunchLoop(_number(loop["amount"]), tuple(triples)))
-    return tuple(_texts(attribute.data["steps"])), tuple(loops)
+    return None if attribute is None else read_plain(UnequalTileBlocks, plain_data(attribute))
 
 
 def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:

@@ -25,6 +25,7 @@ parts are added, in another order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import takewhile
 from math import prod
 
@@ -33,9 +34,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DictionaryAttr,
     IndexType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     i32,
@@ -53,11 +52,13 @@ from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, se
 from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, TransferOutOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.kernel_abi import UNEVEN_WAVES
+from tileas_xdsl.target.uneven_waves import UnevenWaves
 from tileas_xdsl.transforms.deal_iterations.items import Items, compared, items_of_cta
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
 from tileas_xdsl.transforms.make_persistent.walks import places
@@ -111,18 +112,19 @@ def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) ->
         extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
         together = prod(extents.get_values()) if isinstance(extents, DenseArrayBase) else 1
         ctas = spec_of(kernel).tile_block_ctas
-        kernel.attributes[UNEVEN_WAVES] = _question(found, target, ctas)
+        question = _question(found, target, ctas)
+        kernel.attributes[UNEVEN_WAVES] = plain_attribute(asdict(question))
         if is_chosen:
             _Dealing(found.loop, around, int(together), ctas, times).write()
     elif why is not None:
         kernel.attributes[NOT_DEALT] = StringAttr(why)
 
 
-def _question(found: LoadLoop, target: Target, ctas: int) -> DictionaryAttr:
-    """Return the attribute that `UnevenWaves` is read of."""
+def _question(found: LoadLoop, target: Target, ctas: int) -> UnevenWaves:
+    """Return which launches gain."""
     needed = resources_of(found, target)
     together = needed.blocks if isinstance(needed, Resources) else 1
-    return DictionaryAttr({"together": IntegerAttr(together, 32), "ctas": IntegerAttr(ctas, 32)})
+    return UnevenWaves(together, ctas)
 
 
 def _why_it_does_not_pay(loop: scf.ForOp, times: Latencies) -> str | None:

@@ -12,14 +12,12 @@ scf.for %k {                                       scf.for %k {
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -45,6 +43,7 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, K
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
@@ -123,7 +122,7 @@ def _form_clusters(kernel: func.FuncOp, target: Target, chosen: int | None) -> N
     if isinstance(choices, str):
         kernel.attributes[NOT_CLUSTERED] = StringAttr(choices)
         return
-    kernel.attributes[SHARED_LOADS] = ArrayAttr([_attribute(question) for question in choices])
+    kernel.attributes[SHARED_LOADS] = plain_attribute([asdict(question) for question in choices])
     for question, loads in choices.items():
         if question.axis == chosen:
             extents = [question.count if axis == chosen else 1 for axis in range(len(AXES))]
@@ -242,26 +241,3 @@ def _known_pitch(load: TiledLoadOp) -> int:
     stride = row_stride(load)
     bits = bits_of(element_of(load.result.type))
     return 0 if stride is None else promised_divisor(stride) * bits // 8
-
-
-def _attribute(one: SharedLoads) -> DictionaryAttr:
-    """Return the attribute that `SharedLoads` is read of."""
-    numbers = {"axis": one.axis, "count": one.count, "rate": one.rate, "cycles": one.cycles}
-    loads = [
-        DictionaryAttr(
-            {
-                "bytes": IntegerAttr(load.bytes, 64),
-                "pitch": IntegerAttr(load.pitch, 64),
-                "is_shared": IntegerAttr(int(load.is_shared), 1),
-            }
-        )
-        for load in one.loads
-    ]
-    return DictionaryAttr(
-        {
-            **{name: IntegerAttr(number, 64) for name, number in numbers.items()},
-            "steps": ArrayAttr([StringAttr(step) for step in one.steps]),
-            "equal": DenseArrayBase.from_list(i64, one.equal),
-            "loads": ArrayAttr(loads),
-        }
-    )

@@ -6,20 +6,24 @@ scf.for %i = 0 to %n { dot; dot }     ->  loops = [{amount = 2048, bounds = [0, 
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
+from xdsl.ir import Attribute
 
 from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.target.costs.latencies import Latencies
+from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import dot_cycles
 
 
 def unequal_tile_blocks(
     kernel: func.FuncOp, times: Latencies, together: int, ctas: int
-) -> DictionaryAttr | None:
+) -> Attribute | None:
     """Return the attribute that `UnequalTileBlocks` is read of; None where a launch cannot know."""
     loops = LaunchLoops()
     for op in instances_in(kernel, DotOp):
@@ -27,5 +31,6 @@ def unequal_tile_blocks(
         if not all(bounds):
             return None
         loops.add(bounds, dot_cycles(op, times))
-    counts = {"together": IntegerAttr(together, 64), "ctas": IntegerAttr(ctas, 64)}
-    return None if loops.is_empty else DictionaryAttr({**loops.attributes(), **counts})
+    if loops.is_empty:
+        return None
+    return plain_attribute(asdict(UnequalTileBlocks(loops.steps, loops.loops, together, ctas)))

@@ -9,8 +9,10 @@ scf.for %i = 0 to %n {                    steps = ["0", "scalar 5", "64", "ceild
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, i64
+from xdsl.ir import Attribute
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
@@ -18,12 +20,13 @@ from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.target.few_tile_blocks import ALONE, COUNTS
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.plan_cta.division import possible_counts
 
 
-def few_tile_blocks(kernel: func.FuncOp) -> DictionaryAttr | None:
+def few_tile_blocks(kernel: func.FuncOp) -> Attribute | None:
     """Return the attribute that `FewTileBlocks` are read of; None where nothing is to be asked."""
     loops = _loading_loops(kernel)
     if loops.is_empty:
@@ -31,7 +34,8 @@ def few_tile_blocks(kernel: func.FuncOp) -> DictionaryAttr | None:
     counts = [*possible_counts(kernel, COUNTS), *([ALONE] if _has_pipeline(kernel) else [])]
     if not counts:
         return None
-    return DictionaryAttr({"counts": DenseArrayBase.from_list(i64, counts), **loops.attributes()})
+    loaded = [asdict(loop) for loop in loops.loops]
+    return plain_attribute({"counts": counts, "steps": loops.steps, "loops": loaded})
 
 
 def _has_pipeline(kernel: func.FuncOp) -> bool:
