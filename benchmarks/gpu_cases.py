@@ -312,6 +312,8 @@ ATTENTIONS = (
     *(Heads(4, 16, 4096, 128, "bf16", causal) for causal in (False, True)),
     Heads(1, 32, 16384, 128, "bf16", causal=True, group=4),
     Heads(16, 16, 512, 64),
+    Heads(16, 16, 512, 128, causal=True),
+    Heads(4, 16, 4096, 256),
 )
 
 

@@ -221,6 +221,20 @@ def test_every_other_round_goes_backwards(sizes: Attention, order: Order) -> Non
     assert simulated(problem, divided).is_right
 
 
+SERPENTINE_FAULTS: Mapping[str, Edit] = {
+    "no round turns": changing(r"xor\.b32 (%r\d+), \1, 1;", "", every=True),
+    "the producer does not turn": changing(r"xor\.b32 (%r\d+), \1, 1;", ""),
+}
+
+
+@pytest.mark.parametrize("name", SERPENTINE_FAULTS)
+def test_faults_of_a_serpentine_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = CAUSAL.problem()
+    kernel = problem.compiled("sm_90a").persistent
+    monkeypatch.setattr(kernel, "ptx", SERPENTINE_FAULTS[name](kernel.ptx))
+    assert not emulated(problem, kernel, order="random", seed=1).is_right
+
+
 def test_a_launch_is_told_how_much_tile_blocks_have_to_do() -> None:
     kernel = CAUSAL.problem().compiled("sm_90a")
     abi = kernel.abi

@@ -19,6 +19,7 @@ import cuda.tile as ct
 from support.cutile_programs import add, increment, product, total
 
 import tileas_xdsl as tileas
+from kernels.cutile.attention import attention
 from tests.runtime.cutile.launches import RecordingGpu, Tensor
 from tileas_xdsl.runtime.cutile import compilation, settings
 from tileas_xdsl.runtime.cutile.executable import Executable
@@ -229,6 +230,20 @@ def test_a_persistent_kernel_is_given_the_grid_in_numbers(gpu: RecordingGpu) -> 
     assert second.grid == third.grid == (132, 1, 1)
     assert second.numbers()[-4:-1] == [16, 17, 1]  # memory for what is transferred is last
     assert third.numbers()[-4:-1] == [31, 9, 1]
+
+
+def test_a_launch_has_the_ctas_that_take_unequal_tile_blocks_fastest(gpu: RecordingGpu) -> None:
+    """Causal attention in 128x128 tiles; of 16,384 keys 132 CTAs would take 1.5 times as long."""
+    kernel = ct.kernel(attention._pyfunc)
+    for batch, heads, keys in ((16, 16, 512), (1, 16, 16384)):
+        shape = batch, heads, keys, 64
+        arrays = [Tensor(n << 32, shape, "float16") for n in range(1, 5)]
+        args = (*arrays, heads, 1, 0.18, True, 128, 128, 64)
+        tileas.launch(0, (keys // 128, batch * heads), kernel, args)
+    many, long = gpu.launches
+    assert many.grid == (132, 1, 1)
+    assert many.numbers()[-3:] == [4, 256, 1]
+    assert long.grid == (128, 1, 1)
 
 
 @pytest.mark.parametrize("grid", [(16, 17), (8, 8)])
