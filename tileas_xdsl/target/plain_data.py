@@ -12,7 +12,9 @@ import types
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from functools import cache
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+
+Reader: TypeAlias = Callable[[Any], Any]
 
 
 def read_plain(kind: Any, found: Any) -> Any:
@@ -20,31 +22,48 @@ def read_plain(kind: Any, found: Any) -> Any:
 
     Raises `KeyError` for a field that is not there, and `TypeError` for what is of no such form.
     """
-    if get_origin(kind) in (Union, types.UnionType):
-        return _of_union(get_args(kind), found)
-    if get_origin(kind) is tuple:
-        return _tuple(get_args(kind), found)
-    if not is_dataclass(kind):
-        return found
-    make = cast("Callable[..., Any]", kind)
-    return make(**{name: read_plain(type_, found[name]) for name, type_ in _fields(kind)})
-
-
-def _of_union(kinds: tuple[Any, ...], found: Any) -> Any:
-    """Read a dictionary as the data class of a union, and the rest as it is."""
-    if not isinstance(found, dict):
-        return found
-    return read_plain(next(kind for kind in kinds if is_dataclass(kind)), found)
-
-
-def _tuple(kinds: tuple[Any, ...], found: Any) -> tuple[Any, ...]:
-    if kinds[1:] == (...,):
-        return tuple(read_plain(kinds[0], each) for each in found)
-    if len(kinds) != len(found):
-        raise TypeError(f"{len(found)} values instead of {len(kinds)}")
-    return tuple(read_plain(kind, each) for kind, each in zip(kinds, found, strict=True))
+    return _reader(kind)(found)
 
 
 @cache
-def _fields(kind: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple(get_type_hints(kind).items())
+def _reader(kind: Any) -> Reader:
+    if get_origin(kind) in (Union, types.UnionType):
+        return _of_union(get_args(kind))
+    if get_origin(kind) is tuple:
+        return _tuple(get_args(kind))
+    return _data_class(kind) if is_dataclass(kind) else _as_it_is
+
+
+def _as_it_is(found: Any) -> Any:
+    return found
+
+
+def _of_union(kinds: tuple[Any, ...]) -> Reader:
+    """Read a dictionary as the data class of a union, and the rest as it is."""
+    classes = [_reader(kind) for kind in kinds if is_dataclass(kind)]
+
+    def read(found: Any) -> Any:
+        return classes[0](found) if isinstance(found, dict) else found
+
+    return read if classes else _as_it_is
+
+
+def _tuple(kinds: tuple[Any, ...]) -> Reader:
+    first, *others = kinds
+    if others == [...]:
+        each = _reader(first)
+        return lambda found: tuple(map(each, found))
+    readers = tuple(map(_reader, kinds))
+
+    def read(found: Any) -> tuple[Any, ...]:
+        if len(readers) != len(found):
+            raise TypeError(f"{len(found)} values instead of {len(readers)}")
+        return tuple(read_each(value) for read_each, value in zip(readers, found, strict=True))
+
+    return read
+
+
+def _data_class(kind: Any) -> Reader:
+    make = cast("Callable[..., Any]", kind)
+    fields = [(name, _reader(type_)) for name, type_ in get_type_hints(kind).items()]
+    return lambda found: make(**{name: read(found[name]) for name, read in fields})
