@@ -60,10 +60,9 @@ def reduce_tile(e: ThreadBuilder, op: ReduceOp) -> Sequence[Lowered]:
     if combiner is None or not isinstance(found, RegisterTile):
         return reduce(e, op)
     axis = op.axis.value.data
-    if LANES_APART in op.attributes and not is_accumulator(found.layout):
-        return [_parts_of_threads(e, op, combiner)]
     if LANES_APART in op.attributes:
-        return reduce(e, op)
+        has_rows = is_accumulator(found.layout) and has_whole_rows(found.layout)
+        return reduce(e, op) if has_rows else [_parts_of_threads(e, op, combiner)]
     spread = SpreadLines.of(found.layout, axis)
     if spread is None:
         return reduce(e, op)
