@@ -10,7 +10,7 @@ import typer.testing
 from hypothesis import settings
 
 # How long an example takes says nothing on a machine that others use too.
-settings.register_profile("shared", deadline=None, max_examples=50)
+settings.register_profile("shared", deadline=None, max_examples=30)
 settings.register_profile("sweep", deadline=None, max_examples=500)
 settings.load_profile("shared")
 

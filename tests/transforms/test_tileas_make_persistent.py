@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,12 +32,25 @@ ATTENTION = next(p for p in problems("attention") if "1x2x100x150x64" in str(p))
 """Its tile blocks count from the last one, by `ct.num_blocks`."""
 
 
+@cache
+def compiled(problem: Problem, target: str = "sm_90a") -> CompiledKernel:
+    """The kernel of a problem, once for all tests of it."""
+    return problem.compiled(target)
+
+
+@cache
+def dynamic(problem: Problem) -> CompiledKernel:
+    """The kernel whose CTAs take over those that have not started."""
+    passes = with_persistence(PIPELINES["tileas-to-ptx"].passes, "dynamic")
+    return compile(problem.kernel, *problem.arguments(), target="sm_100a", passes=passes)
+
+
 CASES = ((BATCHED, "sm_90a"), (BATCHED, "sm_100a"), (ATTENTION, "sm_90a"))
 
 
 @pytest.mark.parametrize(("problem", "target"), CASES, ids=str)
 def test_the_result_is_the_same(problem: Problem, target: str) -> None:
-    kernel = problem.compiled(target).persistent
+    kernel = compiled(problem, target).persistent
     assert kernel.abi.is_persistent
     assert emulated(problem, kernel, order="random", seed=1).is_right
     divided = replace(kernel, source=kernel.module_after("tileas-pipeline-loads"))
@@ -47,8 +61,7 @@ def test_the_result_is_the_same(problem: Problem, target: str) -> None:
 @pytest.mark.parametrize("problem", [BATCHED, ATTENTION], ids=str)
 def test_ctas_that_have_not_started_are_taken_over(problem: Problem, order: Order) -> None:
     """`clusterlaunchcontrol`: the producer asks, and hands the number of the tile block on."""
-    passes = with_persistence(PIPELINES["tileas-to-ptx"].passes, "dynamic")
-    kernel = compile(problem.kernel, *problem.arguments(), target="sm_100a", passes=passes)
+    kernel = dynamic(problem)
     assert kernel.ptx.count("clusterlaunchcontrol.try_cancel") == 1
     assert emulated(problem, kernel, order=order, seed=1).is_right
     if order == "random":
@@ -74,8 +87,7 @@ TAKEOVER_FAULTS: Mapping[str, tuple[Edit, str]] = {
 
 @pytest.mark.parametrize("name", TAKEOVER_FAULTS)
 def test_faults_of_a_takeover_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    passes = with_persistence(PIPELINES["tileas-to-ptx"].passes, "dynamic")
-    kernel = compile(BATCHED.kernel, *BATCHED.arguments(), target="sm_100a", passes=passes)
+    kernel = dynamic(BATCHED)
     edit, kind = TAKEOVER_FAULTS[name]
     monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
     found = emulated(BATCHED, kernel, order="random", seed=1)
@@ -84,7 +96,7 @@ def test_faults_of_a_takeover_are_found(name: str, monkeypatch: pytest.MonkeyPat
 
 def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
     """Arrays know how many columns K has; the kernel, compiled for any, asks a launch for them."""
-    kernel = BATCHED.compiled("sm_90a")
+    kernel = compiled(BATCHED)
     assert not kernel.abi.is_persistent
     most = MAX_PRODUCT_CYCLES // latencies("sm_90a").product(64, 64, 32, "f16")
     assert kernel.abi.short_loop == ShortLoop(most, ((Passed(3), 32),), 2)
@@ -103,7 +115,7 @@ def test_launches_of_ctas_that_are_alone_run_the_persistent_kernel_at_any_length
 
 def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
     """What the launch says decides behind the pass, and the form says which launches want it."""
-    usual = BATCHED.compiled("sm_90a")
+    usual = compiled(BATCHED)
     asked: list[Question] = []
     module, ctx = usual.tile_ir, usual.ctx
     assert module is not None
@@ -122,7 +134,7 @@ def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
 
 
 def test_a_launch_has_as_many_ctas_as_run_at_once() -> None:
-    abi = BATCHED.compiled("sm_90a").persistent.abi
+    abi = compiled(BATCHED).persistent.abi
     counts = [name for name in abi.parameters if name.startswith(TILE_BLOCKS)]
     assert counts == ["tile blocks 0", "tile blocks 1", "tile blocks 2"]
     assert abi.ctas((8, 8, 64), 132) == (132, 1, 1)
@@ -177,44 +189,45 @@ def test_why_attention_stays(problem: Problem, stays: str | None) -> None:
     assert why.startswith(stays or "launches know")
 
 
-ROUNDS = Attention(1, 2, 384, 192, 64, tm=128, tn=128)
+SIZES = Attention(1, 2, 384, 192, 64, tm=128, tn=128)
 """Three tile blocks of a head, whose warpgroups take turns."""
+ROUNDS = SIZES.problem()
 
 
 @pytest.mark.parametrize(
-    ("sizes", "order"),
+    ("problem", "order"),
     [
         (ROUNDS, "lazy"),
-        (replace(ROUNDS, causal=True), "eager"),
-        (replace(ROUNDS, d=128, keys=300, sums=True), "random"),
+        (replace(SIZES, causal=True).problem(), "eager"),
+        (replace(SIZES, d=128, keys=300, sums=True).problem(), "random"),
     ],
     ids=str,
 )
-def test_queries_are_loaded_a_tile_block_ahead(sizes: Attention, order: Order) -> None:
+def test_queries_are_loaded_a_tile_block_ahead(problem: Problem, order: Order) -> None:
     """Warpgroups meet to exchange sums of rows at most; their turns go on."""
-    problem = sizes.problem()
-    kernel = problem.compiled("sm_90a").persistent
-    if not sizes.sums:
+    kernel = compiled(problem).persistent
+    if "sums" not in problem.name:
         assert set(re.findall(r"bar\.sync (\d+), 256", kernel.ptx)) == {"14"}  # the last turn
     assert emulated(problem, kernel, order=order, seed=1).is_right
 
 
-CAUSAL = Attention(1, 1, 520, 520, 64, causal=True, tm=128, tn=128)
+UNEQUAL = Attention(1, 1, 520, 520, 64, causal=True, tm=128, tn=128)
 """Five tile blocks of one to five iterations."""
+CAUSAL = UNEQUAL.problem()
 
 
 @pytest.mark.parametrize(
-    ("sizes", "order"),
+    ("problem", "order"),
     [
         (CAUSAL, "random"),  # two CTAs, three rounds
-        (replace(CAUSAL, heads=2, queries=256, keys=300, d=128), "lazy"),  # two CTAs, two rounds
-        (replace(CAUSAL, heads=2, queries=130, keys=130, tm=64, tn=64), "eager"),
+        # two CTAs, two rounds
+        (replace(UNEQUAL, heads=2, queries=256, keys=300, d=128).problem(), "lazy"),
+        (replace(UNEQUAL, heads=2, queries=130, keys=130, tm=64, tn=64).problem(), "eager"),
     ],
     ids=str,
 )
-def test_every_other_round_goes_backwards(sizes: Attention, order: Order) -> None:
-    problem = sizes.problem()
-    kernel = problem.compiled("sm_90a").persistent
+def test_every_other_round_goes_backwards(problem: Problem, order: Order) -> None:
+    kernel = compiled(problem).persistent
     assert kernel.abi.is_persistent
     assert emulated(problem, kernel, order=order, seed=1).is_right
     divided = replace(kernel, source=kernel.module_after("tileas-pipeline-loads"))
@@ -236,7 +249,7 @@ def test_faults_of_a_serpentine_are_found(name: str, monkeypatch: pytest.MonkeyP
 
 
 def test_a_launch_is_told_how_much_tile_blocks_have_to_do() -> None:
-    kernel = CAUSAL.problem().compiled("sm_90a")
+    kernel = compiled(CAUSAL)
     abi = kernel.abi
     assert abi.unequal is not None
     assert not abi.is_persistent
@@ -260,10 +273,9 @@ STREAM_FAULTS: Mapping[str, Edit] = {
 
 @pytest.mark.parametrize("name", STREAM_FAULTS)
 def test_faults_of_a_stream_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = ROUNDS.problem()
-    kernel = problem.compiled("sm_90a").persistent
+    kernel = compiled(ROUNDS).persistent
     monkeypatch.setattr(kernel, "ptx", STREAM_FAULTS[name](kernel.ptx))
-    found = emulated(problem, kernel, order="lazy", seed=1)
+    found = emulated(ROUNDS, kernel, order="lazy", seed=1)
     assert any(getattr(one, "kind", "").startswith(("race", "barrier")) for one in found.findings)
 
 
