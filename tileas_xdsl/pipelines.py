@@ -80,7 +80,7 @@ _LAID_OUT = (
     *_plain("tileas-rotate-rows", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
-    *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums"),
+    *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums", "tileas-version-rows"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously.
 

@@ -102,6 +102,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-remove-buffer-alias",
         "tileas-rotate-rows",
         "tileas-separate-host-tma",
+        "tileas-version-rows",
     ),
     "transforms.pipelining": (
         "optimize-execution-unit-mapping",

@@ -32,9 +32,22 @@ def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:
         return divisor_of(e, owner.input)
     if isinstance(owner, arith.MuliOp):
         return divisor_of(e, owner.lhs) * divisor_of(e, owner.rhs)
-    if isinstance(owner, arith.AddiOp):
+    if isinstance(owner, arith.AddiOp | arith.MinSIOp):
         return gcd(divisor_of(e, owner.lhs), divisor_of(e, owner.rhs))
     return 1
+
+
+def most_of(value: SSAValue) -> int | None:
+    """Return a number that a value never exceeds; None where none is known."""
+    if (number := constant_value(value)) is not None:
+        return number
+    owner = value.owner
+    if isinstance(owner, arith.IndexCastOp):
+        return most_of(owner.input)
+    if isinstance(owner, arith.MinSIOp):
+        known = [most for operand in owner.operands if (most := most_of(operand)) is not None]
+        return min(known, default=None)
+    return None
 
 
 def interval_of(value: SSAValue) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
@@ -311,6 +311,10 @@ class KeptTile:
     """Of the tile, or of columns of it."""
     is_copied: bool = True
     """Whether copies are asynchronous; else each thread has stored what it was given."""
+    end: int | None = None
+    """The column from which on no thread has stored anything, for all of it is `padding`."""
+    padding: FloatAttr | IntegerAttr | None = None
+    """None for zeros."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:

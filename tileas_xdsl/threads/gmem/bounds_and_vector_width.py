@@ -47,7 +47,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
-from tileas_xdsl.threads.codegen.known_integers import divisor_of
+from tileas_xdsl.threads.codegen.known_integers import divisor_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 
@@ -148,6 +148,16 @@ class GlobalTile:
             left = subtract(e, coordinate, limit)
             return e.insert(comparison(left, constant_like(e, left, -offset), "slt")).result
         return e.insert(comparison(add(e, coordinate, offset), limit, "ult")).result
+
+    @property
+    def end(self) -> int | None:
+        """The columns of the tile that are in bounds at most, where that is known."""
+        limit = self.limits[-1]
+        return None if limit is None or self.factors[-1] else most_of(limit)
+
+    def is_behind(self, piece: AccessChunk) -> bool:
+        """Whether a piece is known to be behind the end of the array in all threads."""
+        return self.end is not None and piece.span > 1 and piece.shift >= self.end
 
     def contains(self, e: ThreadBuilder, columns: int) -> SSAValue | None:
         """Return whether all rows are in bounds up to a column; None if they always are."""

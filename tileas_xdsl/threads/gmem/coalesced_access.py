@@ -81,9 +81,11 @@ from tileas_xdsl.threads.registers.register_tile import (
 )
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
+    constant_elements,
     element,
     joined,
     strip,
+    zero_of,
 )
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
 from tileas_xdsl.threads.smem.shared_tile import NOBODY, shared_tile
@@ -267,7 +269,7 @@ class Accesses:
         if self.runs_again:
             return None
         pieces = thread_chunks(self.e, self.layout, bits_of(self.window.view.element))
-        ends = sorted({_end_of(piece) for piece in pieces})
+        ends = sorted({_end_of(piece) for piece in pieces if not self.window.is_behind(piece)})
         return None if len(ends) < WORTH_A_TEST else replace(self, inside=ends[-2])
 
     def _either(
@@ -332,6 +334,8 @@ def load_window(
     pieces = list(thread_chunks(e, layout, bits_of(source.element)))
 
     def load_chunk(accesses: Accesses, piece: AccessChunk) -> SSAValue:
+        if window.is_behind(piece):
+            return constant_elements(e, padding or zero_of(source.element), piece.count)
         if not accesses.is_whole(piece):
             return accesses.by_elements(piece, padding)
         pointer, exists = accesses.wide(piece)
@@ -392,6 +396,8 @@ def store_window(
 
     def store_all(accesses: Accesses) -> list[SSAValue]:
         for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
+            if window.is_behind(piece):
+                continue
             if not accesses.is_whole(piece):
                 for k in range(piece.count):
                     store(accesses, piece, k)

@@ -91,6 +91,10 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     tile = _allocated(e, op, layout, source.element)
     padding = padding_of(op.padding_value, source.element)
     window = GlobalTile.of(e, op, source, shape)
+    if not any(
+        isinstance(user, WaitOp) and is_kept(user.values[0]) for user in waits_for(op.result)
+    ):
+        tile = replace(tile, end=window.end, padding=padding)
     accesses, mine = Accesses.of(e, op, window, layout, guard=None), is_first_replica(e, layout)
     accesses.chosen(
         lambda one: one.if_inside(lambda accesses: _copy(accesses, tile, mine, padding))
@@ -163,6 +167,8 @@ def _copy(
     """Copy whole chunks asynchronously; what is not whole is loaded, and stored to its place."""
     e = accesses.e
     for chunk in thread_chunks(e, tile.layout, bits_of(tile.element)):
+        if tile.end is not None and chunk.span > 1 and chunk.shift >= tile.end:
+            continue
         place, size = chunk_of(e, tile, chunk), chunk.count * bits_of(tile.element) // 8
         holds = logical_and(e, mine, chunk.exists)
         if not accesses.is_whole(chunk) or size not in COPY_SIZES["ca"]:

@@ -49,6 +49,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
+from tileas_xdsl.threads.codegen.known_integers import interval_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, row_of
@@ -56,9 +57,9 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
+    constant_elements,
     element,
     joined,
-    repeated,
     strip,
     zero_of,
 )
@@ -89,6 +90,8 @@ class RotatedRow:
     """The first column that this thread does not access, `i32`; 0 and less for none at all."""
     shift: SSAValue
     """The column of element 0, `i32`, maybe negative."""
+    most: int | None
+    """Columns that the row has at most, where that is known."""
     promised: int
     """Bytes that divide the address of element 0."""
 
@@ -116,6 +119,7 @@ class RotatedRow:
             advance(e, view.pointer, row.offset),
             _end(e, window, row.exists),
             cast_index(e, e.scalar(op.offsets[-1]), i32),
+            window.end,
             op.rotated.value.data,
         )
 
@@ -145,6 +149,13 @@ class RotatedRow:
         """Whether so many columns are adjacent and in bounds."""
         last = subtract(self.e, self.end, i32_constant(self.e, count))
         return self.e.insert(arith.CmpiOp(first, last, "sle")).result
+
+    def is_never_inside(self, piece: AccessChunk) -> bool:
+        """Whether a piece is known to be behind the end of the row in all threads."""
+        shift = interval_of(self.shift)
+        if self.most is None or shift is None or piece.span == 1:
+            return False
+        return piece.shift + shift[0] >= self.most
 
     def is_behind(self, first: SSAValue, count: int) -> SSAValue:
         """Whether so many columns are behind the end, and none of them at the row's beginning."""
@@ -205,14 +216,14 @@ def load_rotated(
         return [joined(e, found)]
 
     def nothing(piece: AccessChunk) -> list[SSAValue]:
-        number = e.insert(arith.ConstantOp(padding or zero_of(kind))).result
-        return [repeated(e, number, piece.count)]
+        return [constant_elements(e, padding or zero_of(kind), piece.count)]
 
     def by_elements(piece: AccessChunk) -> list[SSAValue]:
         behind = row.is_behind(row.column(piece), piece.count)
         return [*_either(e, behind, partial(nothing, piece), partial(each, piece))]
 
-    pieces = list(thread_chunks(e, layout, bits_of(kind)))
+    every = list(thread_chunks(e, layout, bits_of(kind)))
+    pieces = [piece for piece in every if not row.is_never_inside(piece)]
     if pieces[0].count == 1 or pieces[0].count * bits_of(kind) < WORD:
         found = [each(piece)[0] for piece in pieces]
     else:
@@ -225,7 +236,11 @@ def load_rotated(
             )
         ]
     loaded = iter(found)
-    return assembled(e, layout, kind, lambda _: next(loaded))
+
+    def load(piece: AccessChunk) -> SSAValue:
+        return nothing(piece)[0] if row.is_never_inside(piece) else next(loaded)
+
+    return assembled(e, layout, kind, load)
 
 
 def _form_of(
@@ -259,7 +274,8 @@ def store_rotated(e: ThreadBuilder, row: RotatedRow, tile: RegisterTile) -> None
         behind = row.is_behind(row.column(piece), piece.count)
         return [*_either(e, behind, list, partial(each, piece))]
 
-    pieces = list(thread_chunks(e, tile.layout, bits_of(kind), stored=True))
+    every = thread_chunks(e, tile.layout, bits_of(kind), stored=True)
+    pieces = [piece for piece in every if not row.is_never_inside(piece)]
     wholes = [_is_whole_store(row, piece) for piece in pieces]
     for piece, whole in zip(pieces, wholes, strict=True):
         if whole is not None:

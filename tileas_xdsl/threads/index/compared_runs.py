@@ -27,6 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, i1_constant, xor
+from tileas_xdsl.threads.codegen.known_integers import interval_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.vector_values import (
@@ -57,6 +58,8 @@ class ComparedRuns:
     mask: int
     bound: SSAValue
     predicate: int
+    behind: Sequence[range]
+    """The runs that the comparisons are known not to hold of, in any thread."""
 
     @staticmethod
     def of(
@@ -85,7 +88,14 @@ class ComparedRuns:
         columns, runs = value(op.lhs), list(_runs(table))
         if not isinstance(columns.type, VectorType) or len(runs) * WORTH_A_BRANCH > table.shape[1]:
             return None
-        return ComparedRuns(columns, runs, mask, bound.value, op.predicate.value.data)
+        shift, most = e.values.get(moved.rhs), most_of(bound.value)
+        low = interval_of(shift.value) if isinstance(shift, Scalar) else None
+        behind = [
+            run
+            for run in runs
+            if low is not None and most is not None and table[:, run[0]].min() + low[0] > most
+        ]
+        return ComparedRuns(columns, runs, mask, bound.value, op.predicate.value.data, behind)
 
     def selected(self, e: ThreadBuilder, taken: SSAValue, other: SSAValue) -> SSAValue:
         """A vector of the elements of two, where the comparisons hold and where they do not."""
@@ -109,6 +119,8 @@ class ComparedRuns:
                 e, self._none_holds(e, first, len(run)), partial(part, other), one_by_one
             )
 
+        if run in self.behind:
+            return part(other)
         all_hold = self._holds(e, add(e, first, len(run) - 1))
         return _either(e, all_hold, partial(part, taken), some_do_not)
 

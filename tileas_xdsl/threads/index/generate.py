@@ -46,7 +46,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     logical_and,
     xor,
 )
-from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
+from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
@@ -298,7 +298,7 @@ class Generation:
         if position not in self.body.known or not isinstance(self.e.values.get(bound), Scalar):
             return None
         limit, table = self.e.scalar(bound), self._slice(self.body.known[position])
-        divisor = divisor_of(self.e, limit)
+        divisor, most = divisor_of(self.e, limit), most_of(limit)
         if divisor < 2 or table.min() < 0:
             return None
         # Two registers with equal quotients in every thread share a comparison. For a divisor of 8
@@ -310,8 +310,9 @@ class Generation:
             if bucket not in flags:
                 first = _number(self.e, position.type, table[:, k])
                 sides = (first, limit) if is_left else (limit, first)
-                made = self.e.insert(arith.CmpiOp(*sides, op.predicate.value.data))
-                flags[bucket] = made.result
+                made = self.e.insert(arith.CmpiOp(*sides, op.predicate.value.data)).result
+                is_behind = is_left and most is not None and table[:, k].min() > most
+                flags[bucket] = i1_constant(self.e, False) if is_behind else made
             found.append(flags[bucket])
         return found[0] if len(flags) == 1 else joined(self.e, found)
 

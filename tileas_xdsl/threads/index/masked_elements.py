@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector
-from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.ir_queries import constant_integer, enclosing_function
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.xdsl_ops import selection
@@ -38,10 +38,15 @@ def selected(
     flags, type_ = _few_flags(op, mask), as_vector(taken.type)
     if flags is None or type_ is None:
         return _by_element(e, mask, taken, other)
-    whole = flags[0]
-    for flag in flags[1:]:
+    kept = [flag for flag in flags if constant_integer(flag) != 0]
+    if not kept:
+        return _by_element(e, mask, taken, other)
+    whole = kept[0]
+    for flag in kept[1:]:
         whole = e.insert(arith.AndIOp(whole, flag)).result
-    all_hold, some_do_not = Block([scf.YieldOp(taken)]), Block()
+    all_hold, some_do_not = Block(), Block()
+    with e.within(all_hold):
+        e.insert(scf.YieldOp(taken if kept == flags else _by_constant(e, mask, taken, other)))
     with e.within(some_do_not):
         e.insert(scf.YieldOp(_by_element(e, mask, taken, other)))
     chosen = scf.IfOp(whole, [type_], Region(all_hold), Region(some_do_not))
@@ -58,6 +63,13 @@ def _few_flags(op: Operation, mask: SSAValue) -> Sequence[SSAValue] | None:
         return None
     function = enclosing_function(op)
     return None if function is None or has_instance(function, DotOp) else flags
+
+
+def _by_constant(e: ThreadBuilder, mask: SSAValue, taken: SSAValue, other: SSAValue) -> SSAValue:
+    """The elements of one vector but where the mask is known not to hold."""
+    never = [constant_integer(element(e, mask, k)) == 0 for k in range(length(mask))]
+    sides = [other if is_never else taken for is_never in never]
+    return joined(e, [element(e, side, k) for k, side in enumerate(sides)])
 
 
 def _by_element(e: ThreadBuilder, mask: SSAValue, taken: SSAValue, other: SSAValue) -> SSAValue:

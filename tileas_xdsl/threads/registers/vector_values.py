@@ -238,6 +238,11 @@ def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile
     return RegisterTile(layout, tile.element, (part,) * vectors.count)
 
 
+def constant_elements(e: ThreadBuilder, number: FloatAttr | IntegerAttr, count: int) -> SSAValue:
+    """Return a vector of one number."""
+    return repeated(e, e.insert(arith.ConstantOp(number)).result, count)
+
+
 def zero_of(element: Attribute) -> FloatAttr | IntegerAttr:
     """The zero of a type of elements."""
     kind: Any = element

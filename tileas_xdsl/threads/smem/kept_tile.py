@@ -18,7 +18,7 @@ from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, multiply
 from tileas_xdsl.threads.codegen.lowered_values import KeptTile, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
-from tileas_xdsl.threads.registers.vector_values import assembled
+from tileas_xdsl.threads.registers.vector_values import assembled, constant_elements, zero_of
 
 
 def chunk_of(e: ThreadBuilder, tile: KeptTile, chunk: AccessChunk) -> SSAValue:
@@ -34,6 +34,8 @@ def read_kept(e: ThreadBuilder, tile: KeptTile, layout: RegisterLayout) -> Regis
     """Load a tile, or the part of it that is meant, into registers of a layout."""
 
     def read(chunk: AccessChunk) -> SSAValue:
+        if tile.end is not None and chunk.span > 1 and chunk.shift >= tile.end:
+            return constant_elements(e, tile.padding or zero_of(tile.element), chunk.count)
         type_ = VectorType(tile.element, [chunk.count])
         return e.insert(LoadOp(chunk_of(e, tile, chunk), type_, chunk.exists)).result
 
