@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tileas_xdsl as tileas
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx import LateArg
 from tileas_xdsl.runtime.emulation import emulate
 
