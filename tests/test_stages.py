@@ -7,6 +7,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Block, Region
 
+from benchmarks import round_trips
 from benchmarks.freeze import subjects
 from benchmarks.round_trips import RoundTrip
 from tileas_xdsl.printing import module_text
@@ -33,6 +34,17 @@ def test_every_stage_parses_back_and_gives_the_same_ptx(name):
     trip.run()
     assert trip.findings == []
     assert trip.stages > len(trip.kernel.passes)
+
+
+def test_what_a_pass_changes_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stages that a pass left as they were are not."""
+    monkeypatch.setattr(round_trips, "difference", lambda module, parsed: "planted")
+    trip = RoundTrip(subjects()["windows-windows born=host.sm_90a"]())
+    trip.run()
+    found = [finding.stage for finding in trip.findings]
+    assert {finding.problem for finding in trip.findings} == {"planted"}
+    assert {"source", "convert-tileas-to-cute-nvgpu", "convert-cute-nvgpu-to-ptx"} <= set(found)
+    assert 10 < len(found) < trip.stages - 5
 
 
 def test_values_print_under_names_of_their_own():

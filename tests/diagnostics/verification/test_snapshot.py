@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects import arith, func
+from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32, i64
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.diagnostics.emission import OpError
@@ -41,6 +41,10 @@ def _operand(module: ModuleOp) -> None:
 
 def _result_type(module: ModuleOp) -> None:
     Rewriter.replace_value_with_new_type(_find(module, arith.AddiOp).results[0], i64)
+
+
+def _type_in_place(module: ModuleOp) -> None:
+    _find(module, arith.AddiOp).results[0]._type = i64
 
 
 def _argument_type(module: ModuleOp) -> None:
@@ -81,7 +85,7 @@ def _named(module: ModuleOp, name: str) -> Operation:
 
 
 CHANGES = (
-    *(_operand, _result_type, _argument_type, _property),
+    *(_operand, _result_type, _type_in_place, _argument_type, _property),
     *(_attribute, _order, _depth, _erased),
 )
 
@@ -93,6 +97,14 @@ def test_every_change_is_seen(parse, change: Callable[[ModuleOp], None]) -> None
     assert is_same(before, snapshot(module))
     change(module)
     assert not is_same(before, snapshot(module))
+
+
+def test_a_change_of_a_successor_is_seen() -> None:
+    first, second = Block(), Block()
+    branch = cf.BranchOp(first)
+    before = snapshot(branch)
+    branch.successors[0] = second
+    assert not is_same(before, snapshot(branch))
 
 
 @pytest.mark.parametrize("change", [_result_type, _argument_type, _order, _depth])
