@@ -2,6 +2,7 @@
 
 import pytest
 
+from tileas_xdsl.target.unequal_tile_blocks import BEGIN_CYCLES, NEXT_CYCLES
 from tileas_xdsl.tuning.prediction.scalar_values import sampled_blocks
 from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 
@@ -18,8 +19,13 @@ def test_long_blocks_at_the_end_keep_one_multiprocessor_busy() -> None:
 
 def test_ctas_that_take_blocks_in_a_serpentine_add_up_what_is_their_own() -> None:
     """1+4 and 2+3, where the last round goes forwards: 2, 1 and then 3, 4."""
-    assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2, takers=2) == pytest.approx(1)
-    assert slowdown((4, 1, 1), lambda block: 1.0 + block[0], 2, takers=1) == pytest.approx(2)
+    hidden = BEGIN_CYCLES - NEXT_CYCLES  # first loads come under the products before
+
+    def work(block: tuple[int, int, int]) -> float:
+        return hidden * (2.0 + block[0])
+
+    assert slowdown((4, 1, 1), work, 2, takers=2) == pytest.approx(5 / 7)
+    assert slowdown((4, 1, 1), work, 2, takers=1) == pytest.approx(10 / 7)
 
 
 def test_the_work_may_differ_along_another_axis() -> None:

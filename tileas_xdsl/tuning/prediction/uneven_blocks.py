@@ -6,7 +6,7 @@ Causal attention ends with the longest blocks of its last head, and most multipr
     time of a launch = that of equal blocks * makespan of its blocks / makespan of equal ones
 
 Where CTAs take one tile block after another (`target/unequal_tile_blocks.py`), each has the sum of
-its own.
+its own, without what their first loads took.
 
 The work of a block is looked up along one axis of the grid, the first along which it differs.
 """
@@ -19,7 +19,12 @@ from statistics import fmean
 
 import numpy as np
 
-from tileas_xdsl.target.unequal_tile_blocks import in_order, serpentine
+from tileas_xdsl.target.unequal_tile_blocks import (
+    BEGIN_CYCLES,
+    NEXT_CYCLES,
+    in_order,
+    serpentine,
+)
 
 Grid = tuple[int, int, int]
 
@@ -48,7 +53,8 @@ def slowdown(
             works = [along[_position(grid, axis, block)] for block in range(prod(grid))]
             alike = in_order([fmean(works)] * len(works), at_a_time)
             if takers is not None:
-                return serpentine(np.array(works), takers) / alike
+                hidden = BEGIN_CYCLES - NEXT_CYCLES
+                return serpentine(np.maximum(works, hidden) - hidden, takers) / alike
             return in_order(works, at_a_time) / alike
     return 1.0
 
