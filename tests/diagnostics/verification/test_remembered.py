@@ -72,7 +72,10 @@ def test_equal_types_and_attributes_in_other_places_are_verified() -> None:
     one, two = constant(1).result, constant(2).result
     right = AddiOp(one, two)
     assert not operation_errors(right)
-    assert operation_errors(AddiOp.create(operands=[one], result_types=[i32, i32]))
+    divided = AddiOp.create(
+        operands=[one], result_types=[i32, i32], properties=dict(right.properties)
+    )
+    assert operation_errors(divided)
     flags = right.properties.pop("overflowFlags")
     right.properties["flags"] = flags
     assert operation_errors(right)
