@@ -59,21 +59,21 @@ def test_rows_end_anywhere(width: int, element: Any) -> None:
 
 @pytest.mark.parametrize("width", [2049, 3066, 4095])
 def test_what_is_behind_the_end_counts_as_the_program_says(width: int) -> None:
-    x = np.random.default_rng(width).integers(-9, 9, (3, width)).astype(np.float16)
-    found = compiled(centred, "f16[?, ?]").emulate(x, np.zeros_like(x), COLUMNS, grid=3)
+    x = np.random.default_rng(width).integers(-9, 9, (3, width)).astype(np.float32)
+    found = compiled(centred, "f32[?, ?]").emulate(x, np.zeros_like(x), COLUMNS, grid=3)
     assert not found.findings
     sums = x.astype(np.float32).sum(1, keepdims=True) + COLUMNS - width
-    np.testing.assert_array_equal(found.arrays[1], (x - sums).astype(np.float16))
+    np.testing.assert_array_equal(found.arrays[1], x - sums)
 
 
-def vectors_stored(kernel: Any) -> int:
-    return kernel.ptx.count("st.global.v4.b32")
+def stores(kernel: Any) -> int:
+    return kernel.ptx.count("st.global.v4")
 
 
 def test_short_rows_are_stored_by_three_quarters_of_the_vectors() -> None:
-    """A thread of four warps has four vectors of eight elements of 4,096 columns."""
-    assert vectors_stored(compiled(softmax, "f16[?, ?%8]")) == 4
-    assert vectors_stored(compiled(softmax, "f16[?, ?]")) == 4 + 3
+    """A thread of four warps has eight vectors of four elements of 4,096 columns."""
+    assert stores(compiled(softmax, "f32[?, ?%4]")) == 8
+    assert stores(compiled(softmax, "f32[?, ?]")) == 8 + 6
 
 
 @pytest.mark.parametrize(("width", "vectors"), [(2001, 2), (3000, 3)])
@@ -84,4 +84,4 @@ def test_constant_extents_are_known_without_a_second_form(width: int, vectors: i
     assert not found.findings
     expected = softmaxes(x.astype(np.float32))
     np.testing.assert_allclose(found.arrays[1], expected, rtol=2e-3, atol=1e-6)
-    assert vectors_stored(kernel) == vectors
+    assert stores(kernel) == vectors

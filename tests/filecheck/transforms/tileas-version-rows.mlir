@@ -19,19 +19,18 @@
 // CHECK:         nv_tileas.tiled_store
 // CHECK-NEXT:  }
 // CHECK-NEXT:  func.return
-func.func @sums(%a: !nv_tileaa.ptr<f16, 1>, %m: i32, %n: i32, %b: memref<?xf32>) attributes {
+func.func @sums(%a: !nv_tileaa.ptr<f32, 1>, %m: i32, %n: i32, %b: memref<?xf32>) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
-  %array = nv_tileaa.make_memref %a, sizes[%m : i32, %n : i32], strides[%n : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
-  %x = nv_tileas.view %array : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x4096xf16, gmem>
+  %array = nv_tileaa.make_memref %a, sizes[%m : i32, %n : i32], strides[%n : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
+  %x = nv_tileas.view %array : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x4096xf32, gmem>
   %y = nv_tileas.view %b : memref<?xf32> -> !nv_tileas.tiled_view<1xf32, gmem>
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
   %block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
   %row = arith.index_cast %block : index to i32
   %i = arith.index_cast %row : i32 to index
-  %t, %loaded = nv_tileas.tiled_load %x[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x4096xf16, gmem> -> tensor<1x4096xf16>, !nv_tileaa.mem_token
-  %w = arith.extf %t : tensor<1x4096xf16> to tensor<1x4096xf32>
-  %s = nv_tileas.reduce %w {axis = 1 : i32} : tensor<1x4096xf32> -> tensor<1xf32> {
+  %t, %loaded = nv_tileas.tiled_load %x[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x4096xf32, gmem> -> tensor<1x4096xf32>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %t {axis = 1 : i32} : tensor<1x4096xf32> -> tensor<1xf32> {
   ^bb0(%p: f32, %q: f32):
     %r = arith.addf %p, %q : f32
     nv_tileas.yield %r : f32
@@ -46,18 +45,17 @@ func.func @sums(%a: !nv_tileaa.ptr<f16, 1>, %m: i32, %n: i32, %b: memref<?xf32>)
 
 // CHECK-LABEL: @aligned
 // CHECK-NOT:   scf.if
-func.func @aligned(%a: !nv_tileaa.ptr<f16, 1>, %m: i32, %given: i32, %b: memref<?xf32>) attributes {
+func.func @aligned(%a: !nv_tileaa.ptr<f32, 1>, %m: i32, %given: i32, %b: memref<?xf32>) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
-  %n = nv_tileaa.assume %given, #nv_tileaa.div_by<8> : i32
-  %array = nv_tileaa.make_memref %a, sizes[%m : i32, %n : i32], strides[%n : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
-  %x = nv_tileas.view %array : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x4096xf16, gmem>
+  %n = nv_tileaa.assume %given, #nv_tileaa.div_by<4> : i32
+  %array = nv_tileaa.make_memref %a, sizes[%m : i32, %n : i32], strides[%n : i32] : !nv_tileaa.ptr<f32, 1> -> memref<?x?xf32, strided<[?, 1]>>
+  %x = nv_tileas.view %array : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x4096xf32, gmem>
   %y = nv_tileas.view %b : memref<?xf32> -> !nv_tileas.tiled_view<1xf32, gmem>
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
   %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
-  %t, %loaded = nv_tileas.tiled_load %x[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x4096xf16, gmem> -> tensor<1x4096xf16>, !nv_tileaa.mem_token
-  %w = arith.extf %t : tensor<1x4096xf16> to tensor<1x4096xf32>
-  %s = nv_tileas.reduce %w {axis = 1 : i32} : tensor<1x4096xf32> -> tensor<1xf32> {
+  %t, %loaded = nv_tileas.tiled_load %x[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x4096xf32, gmem> -> tensor<1x4096xf32>, !nv_tileaa.mem_token
+  %s = nv_tileas.reduce %t {axis = 1 : i32} : tensor<1x4096xf32> -> tensor<1xf32> {
   ^bb0(%p: f32, %q: f32):
     %r = arith.addf %p, %q : f32
     nv_tileas.yield %r : f32

@@ -11,8 +11,9 @@ Tiles are powers of two, so that of a row of 5,003 elements in 8,192 places a qu
 end in all threads.  Where that is known, those registers are one number: what is computed of it is
 computed once, and nothing of it is loaded or stored.
 
-Rows that begin at multiples of 16 bytes are accessed by few instructions, and kernels of lines
-that are aligned otherwise have no registers to spare: those are written once.
+Rows that begin at multiples of 16 bytes are accessed by few instructions, kernels of lines that
+are aligned otherwise have no registers to spare, and those of elements of less than a word have
+long code: they are written once.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 
 WORD = 32
-"""Bits of a register; two forms of rows of such elements spill where one does not."""
+"""Bits of a register; of narrower elements both forms are so long that whole rows lose."""
 
 CHUNKS = 4
 """Chunks of a thread along a row from which on a quarter is whole ones."""
@@ -84,7 +85,7 @@ def _extents(kernel: func.FuncOp) -> tuple[Sequence[SSAValue], int] | None:
         return None
     accesses = [op for op in operations_in(kernel) if isinstance(op, TiledLoadBase | TiledStoreOp)]
     rows = {op: row for op in accesses if (row := _row(op)) is not None}
-    if any(_is_aligned(op) or _is_cut(op) or _bits(op) >= WORD for op in rows):
+    if any(_is_aligned(op) or _is_cut(op) or _bits(op) < WORD for op in rows):
         return None
     widths = {width for width, _ in rows.values()}
     if len(widths) != 1:
