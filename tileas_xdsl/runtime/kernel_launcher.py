@@ -52,7 +52,7 @@ from tileas_xdsl.target.kernel_abi import (
     Grid,
     KernelAbi,
     Question,
-    ctas_together,
+    suits,
 )
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
@@ -196,8 +196,7 @@ class Launcher:
 
     def suits(self, question: Question, *, args: Sequence[Any], grid: Grid) -> bool:
         """Whether a launch gains by the form of a kernel that a question is about."""
-        of_clusters = self.device.multiprocessors_of_clusters
-        return question.suits(args, grid, of_clusters(ctas_together(question)))
+        return suits(question, args, grid, self.device.multiprocessors_of_clusters)
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).

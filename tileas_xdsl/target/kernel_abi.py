@@ -280,9 +280,16 @@ def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
     return next((question.count for question in questions if choose(question)), 0)
 
 
-def ctas_together(question: Question) -> int:
-    """Return the CTAs of a cluster of the form that a question is about, as far as it asks."""
-    return question.count if isinstance(question, FewTileBlocks) else 1
+def suits(
+    question: Question, args: Sequence[Any], grid: Grid, of_clusters: Callable[[int], int]
+) -> bool:
+    """Whether a launch gains by the form that a question is about, on the GPU that it is on.
+
+    `of_clusters` returns how many multiprocessors clusters of so many CTAs can be on; it is asked
+    where all of them would suffice.
+    """
+    together = question.count if isinstance(question, FewTileBlocks) else 1
+    return all(question.suits(args, grid, of_clusters(count)) for count in (1, together))
 
 
 def is_about_clusters(question: Question) -> bool:

@@ -16,7 +16,7 @@ from kernels.cutile.reductions import sum_of_columns
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.few_tile_blocks import MIN_BYTES, FewTileBlocks
-from tileas_xdsl.target.kernel_abi import Question, ctas_together
+from tileas_xdsl.target.kernel_abi import Question, suits
 
 HALVES = "f16[?, ?%8]"
 PRODUCT = tileas.compile(
@@ -49,13 +49,27 @@ def of_k(columns: int | None) -> Sequence[Any]:
 def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
     arguments, of_clusters = of_k(4096), RecordingGpu().multiprocessors_of_clusters
 
-    def suits(question: Question) -> bool:
-        return question.suits(arguments, grid, of_clusters(ctas_together(question)))
+    def choose(question: Question) -> bool:
+        return suits(question, arguments, grid, of_clusters)
 
-    _, _, count, _ = PRODUCT.abi.wanted(suits)
+    _, _, count, _ = PRODUCT.abi.wanted(choose)
     assert count == wanted
-    numbers = [one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if suits(one)]
+    numbers = [one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if choose(one)]
     assert not any(prod(grid) in unsuited for unsuited in numbers)
+
+
+def test_clusters_are_counted_where_all_multiprocessors_would_suffice() -> None:
+    """The driver is asked about a kernel that has to be loaded for that."""
+    asked: list[int] = []
+
+    def of_clusters(count: int) -> int:
+        asked.append(count)
+        return 132
+
+    PRODUCT.abi.wanted(lambda one: suits(one, of_k(4096), (64, 64, 1), of_clusters))
+    assert set(asked) == {1}
+    PRODUCT.abi.wanted(lambda one: suits(one, of_k(4096), (4, 4, 1), of_clusters))
+    assert set(asked) == {1, 4}
 
 
 @pytest.mark.parametrize("columns", [0, MIN_BYTES // LOADED * 64, None])

@@ -19,7 +19,7 @@ from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.target.few_tile_blocks import NO_NUMBER
-from tileas_xdsl.target.kernel_abi import USUAL_FORM, ChooseForm, Grid, ctas_together
+from tileas_xdsl.target.kernel_abi import USUAL_FORM, ChooseForm, Grid, suits
 
 
 class GpuBackend:
@@ -68,8 +68,7 @@ class GpuBackend:
         capability, device = capability_of(number), gpu_device(number)
 
         def choose(grid: Grid) -> ChooseForm:
-            of_clusters = device.multiprocessors_of_clusters
-            return lambda one: one.suits(flat, grid, of_clusters(ctas_together(one)))
+            return lambda one: suits(one, flat, grid, device.multiprocessors_of_clusters)
 
         executable = table.executable(parameters, capability, choose(checked_grid(grid)))
         questions = [one for one in executable.abi.questions if one.may_suit(flat)]
