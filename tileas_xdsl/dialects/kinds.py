@@ -40,7 +40,7 @@ class Kinds(dict[type, bool]):
 def instances_in(root: Operation | Region | Block, *classes: type[OpT]) -> list[OpT]:
     """Return the operations in `root` that are of one of the classes, in the order of the text."""
     kinds = _kinds(classes)
-    return [cast("OpT", op) for op in operations_in(root) if kinds[type(op)]]
+    return cast("list[OpT]", [op for op in operations_in(root) if kinds[type(op)]])
 
 
 def has_instance(root: Operation | Region | Block, *classes: type) -> bool:

@@ -24,6 +24,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 from tileas_xdsl.analysis.memory.accumulators import CONSTANTS, in_tensor_memory, is_tensor_product
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     CreateIteratorOp,
@@ -130,9 +131,7 @@ def host_of(agents: Sequence[Agent], issuer: Issuer) -> int:
 
 def _operations_of_products(plan: KernelPlan, body: Region) -> frozenset[Operation] | None:
     """Return the operations needed to issue an agent's MMAs; None where they include others."""
-    loops = [
-        op for op in operations_in(body) if isinstance(op, scf.ForOp) and only_multiplies(plan, op)
-    ]
+    loops = [op for op in instances_in(body, scf.ForOp) if only_multiplies(plan, op)]
     inside = {op for loop in loops for op in operations_in(loop)}
     products = [op for op in operations_in(body) if is_tensor_product(op)]
     if not products or any(op not in inside for op in products):

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -122,7 +122,7 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     if not live:
         return max(hint, fit)
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
-    reduces = any(isinstance(op, ReduceOp) for op in operations_in(kernel))
+    reduces = has_instance(kernel, ReduceOp)
     headroom = REDUCTION_HEADROOM if reduces else EXPECTED_HEADROOM
     expected = min(registers // (threads * (live + headroom)), most)
     wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
@@ -148,12 +148,12 @@ def resident_registers(value: SSAValue) -> int:
     Nor of what is computed for a reduction alone, which takes each element as it is made.
     """
     owner = value.owner
-    if isinstance(owner, GenerateOp) and all(
+    if type(owner) is GenerateOp and all(
         isinstance(op, BROADCAST) for op in operations_in(owner.body)
     ):
         return 0
     user = value.get_user_of_unique_use()
-    if isinstance(user, ReduceOp) and isinstance(owner, Operation) and _is_by_element(owner):
+    if type(user) is ReduceOp and isinstance(owner, Operation) and _is_by_element(owner):
         return 0
     return _registers_of_line(value) if _is_streamed(value) else tile_registers(value)
 
@@ -193,6 +193,10 @@ def _is_by_element(op: Operation) -> bool:
     return isinstance(op, GenerateOp) or op.name.startswith(("arith.", "math."))
 
 
+_WIDENS = Kinds(ExpandDimsOp, arith.ExtFOp)
+"""Operations that only repeat or extend the elements of a line."""
+
+
 def _is_streamed(value: SSAValue) -> bool:
     """Whether a value is a line from memory, on its way to the rows that it is combined with.
 
@@ -203,9 +207,9 @@ def _is_streamed(value: SSAValue) -> bool:
     One that is waited for is in shared memory.  Each access of it may follow the use of the one
     before, where registers are short.
     """
-    while not isinstance(owner := value.owner, ExpandDimsOp):
+    while type(owner := value.owner) is not ExpandDimsOp:
         user = value.get_user_of_unique_use()
-        if user is None or not isinstance(user, ExpandDimsOp | arith.ExtFOp):
+        if user is None or not _WIDENS[type(user)]:
             return False
         value = user.results[0]
     source: SSAValue = owner.source

@@ -428,7 +428,7 @@ def runs_of(block: Block) -> Iterator[list[arith.DivfOp]]:
         if run and (depends or not (_is_rounded(op) or isinstance(op, BETWEEN))):
             yield run
             run = []
-        if isinstance(op, arith.DivfOp) and _is_rounded(op):
+        if type(op) is arith.DivfOp and _is_rounded(op):
             run.append(op)
     if run:
         yield run

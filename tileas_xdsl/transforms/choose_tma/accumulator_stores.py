@@ -41,8 +41,8 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.accumulators import column_halves, is_of_two_blocks
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.dense_elements import is_splat
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -111,7 +111,7 @@ def _keeps_elements(op: GenerateOp) -> bool:
 def _large_reads(op: GenerateOp) -> list[tensor.ExtractOp]:
     """The reads of tiles with as many elements as the result."""
     size = prod(op.result.type.get_shape())
-    reads = (inner for inner in operations_in(op) if isinstance(inner, tensor.ExtractOp))
+    reads = instances_in(op, tensor.ExtractOp)
     return [read for read in reads if prod(shape_of(read.tensor.type)) >= size]
 
 
@@ -379,11 +379,7 @@ def _generated(
     body = op.body.clone()
     *_, column = body.block.args
     shifted = arith.AddiOp(column, first)
-    of_columns = [
-        read
-        for read in operations_in(body)
-        if isinstance(read, tensor.ExtractOp) and read.tensor in columns
-    ]
+    of_columns = [read for read in instances_in(body, tensor.ExtractOp) if read.tensor in columns]
     unshifted = (shifted, *of_columns)
     column.replace_uses_with_if(shifted.result, lambda use: use.operation not in unshifted)
     for read in of_columns:

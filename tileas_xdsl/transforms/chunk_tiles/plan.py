@@ -148,9 +148,7 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
 def products_in_parts(kernel: func.FuncOp, target: Target) -> Mapping[SSAValue, tuple[int, int]]:
     """Products that the matrix unit only takes in parts: in how many of rows, and of columns."""
     takes = takes_parts(kernel, target)
-    found = {
-        op.results[0]: parts(op, takes) for op in operations_in(kernel) if isinstance(op, DotOp)
-    }
+    found = {op.results[0]: parts(op, takes) for op in instances_in(kernel, DotOp)}
     return {product: counts for product, counts in found.items() if counts != (1, 1)}
 
 
@@ -207,7 +205,7 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     accumulators, and the columns through which they are read, are allocated there too.
     """
     warps = KernelFacts(kernel).spec.num_warps
-    products = [op.results[0] for op in operations_in(kernel) if isinstance(op, DotOp)]
+    products = [op.results[0] for op in instances_in(kernel, DotOp)]
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     held = _registers(threads, target, blocks)
     if products and target.has_tensor_memory:

@@ -20,6 +20,7 @@ from xdsl.ir import Block, Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -41,7 +42,7 @@ def multiply_in_loops(kernel: func.FuncOp) -> None:
 
     In the body of a loop the parts of K are already spread over its rounds.
     """
-    products = [op for op in operations_in(kernel) if isinstance(op, DotOp) and _is_long(op)]
+    products = [op for op in instances_in(kernel, DotOp) if _is_long(op)]
     for op in products:
         classes = DimensionClasses(kernel, lambda other, op=op: other is op)
         k = classes.find((op.a, len(tile_shape(op.a)) - 1))

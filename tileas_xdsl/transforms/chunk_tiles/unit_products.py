@@ -12,7 +12,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -61,7 +61,7 @@ def parts(op: Operation, takes: Takes) -> tuple[int, int]:
 def use_unit(kernel: func.FuncOp, target: Target) -> bool:
     """Multiply by the unit what it takes now; returns whether that changed any product."""
     takes = takes_parts(kernel, target)
-    found = [op for op in operations_in(kernel) if isinstance(op, DotOp) and takes(op, 1, 1)]
+    found = [op for op in instances_in(kernel, DotOp) if takes(op, 1, 1)]
     for op in found:
         _replace(op, target.matrix_unit.instruction)
     return bool(found)

@@ -10,7 +10,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.transforms.cute_to_nvgpu.functions import convert_function
 from tileas_xdsl.transforms.extension import apply_added
 
@@ -33,9 +33,7 @@ class ConvertCuteToNvgpu(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf", "vector"))
         apply_added(ConvertCuteToNvgpu.name, op)
-        functions = [
-            f for f in operations_in(op) if isinstance(f, func.FuncOp) and not f.is_declaration
-        ]
+        functions = [f for f in instances_in(op, func.FuncOp) if not f.is_declaration]
         for function in functions:
             convert_function(function)
         dce(op)

@@ -9,9 +9,8 @@ from xdsl.passes import ModulePass
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.verification.required_dialects import require_dialects
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cutlass import StateGetCountOp
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.transforms.extension import apply_added
 from tileas_xdsl.transforms.pipeline_to_nvgpu.handlers import HANDLERS
 from tileas_xdsl.transforms.pipeline_to_nvgpu.legality import check_function
@@ -35,9 +34,7 @@ class ConvertPipelineToNvgpu(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         require_dialects(ctx, self.name, ("arith", "cute", "cute_nvgpu", "scf"))
         apply_added(ConvertPipelineToNvgpu.name, op)
-        functions = [
-            f for f in operations_in(op) if isinstance(f, func.FuncOp) and not f.is_declaration
-        ]
+        functions = [f for f in instances_in(op, func.FuncOp) if not f.is_declaration]
         for function in functions:
             check_function(function)
         for function in functions:

@@ -37,8 +37,8 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import (
     promised_divisor,
 )
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -231,7 +231,7 @@ class _Loads:
 
 def _numbered(kernel: func.FuncOp) -> Sequence[int]:
     """Return the axes of the grid along which the program numbers tile blocks."""
-    ids = [op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp)]
+    ids = instances_in(kernel, gpu.BlockIdOp)
     used = {str(op.dimension.data) for op in ids if any(op.result.uses)}
     return [axis for axis, name in enumerate(AXES) if name in used]
 

@@ -41,7 +41,6 @@ from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
@@ -330,7 +329,7 @@ def _persistent(kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False
 
 
 def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:
-    ids = (op for op in operations_in(kernel) if isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
+    ids = instances_in(kernel, gpu.BlockIdOp, gpu.GridDimOp)
     return [op for op in ids if str(op.dimension.data) == AXES[0]]
 
 

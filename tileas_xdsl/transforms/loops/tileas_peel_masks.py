@@ -37,7 +37,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import location_of
-from tileas_xdsl.diagnostics.walking import operations_in, operations_inside_out
+from tileas_xdsl.diagnostics.walking import operations_inside_out
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -74,7 +75,7 @@ class TileasPeelMasks(ModulePass):
         for each in operations_inside_out(op):
             if isinstance(each, scf.ForOp) and has_no_rounds(each):
                 Rewriter.replace_op(each, [], each.iter_args)
-        for loop in [one for one in operations_in(op) if isinstance(one, scf.ForOp)]:
+        for loop in instances_in(op, scf.ForOp):
             if _multiplies(loop) and not _is_part(loop):
                 _peel(loop)
 

@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -124,7 +125,7 @@ def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> 
 
 def all_in_registers(found: LoadLoop) -> bool:
     """Whether warpgroups multiply into registers: an MMA into tensor memory runs ahead anyway."""
-    units = [matrix_unit_of(op.atom) for op in operations_in(found.loop) if isinstance(op, DotOp)]
+    units = [matrix_unit_of(op.atom) for op in instances_in(found.loop, DotOp)]
     return all(
         unit is not None and unit.reads_shared_memory and not unit.accumulates_in_tensor_memory
         for unit in units

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.environment import is_set
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
@@ -60,9 +60,7 @@ class LowerTmaLoadStoreToAsync(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, self.target)
-        functions = [
-            f for f in operations_in(op) if isinstance(f, func.FuncOp) and not f.is_declaration
-        ]
+        functions = [f for f in instances_in(op, func.FuncOp) if not f.is_declaration]
         decided = [transfer for f in functions for transfer in self._transfers(f, target)]
         waits = [transfer.rewrite() for transfer in decided]
         if self.delay_store_wait or is_set(DELAY_STORE_WAIT):

@@ -30,8 +30,8 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.values.integer_bounds import is_inside, upper_bound
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import uniform_integer
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
@@ -62,7 +62,7 @@ class TileasLoadTables(ModulePass):
     name = "tileas-load-tables"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for load in [one for one in operations_in(op) if isinstance(one, LoadOp)]:
+        for load in instances_in(op, LoadOp):
             gather = _Gather.of(load)
             if gather is not None:
                 gather.write()

@@ -40,7 +40,7 @@ from tileas_xdsl.analysis.values.cluster_values import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, SharedEncoding
@@ -128,11 +128,7 @@ class _Shared:
 
 def _share_loads(kernel: func.FuncOp, facts: KernelFacts, extents: Extents) -> None:
     count = prod(extents)
-    loads = [
-        op
-        for op in operations_in(kernel)
-        if isinstance(op, AsyncTiledTmaLoadOp) and op.num_multicast is None
-    ]
+    loads = [op for op in instances_in(kernel, AsyncTiledTmaLoadOp) if op.num_multicast is None]
     shared: list[_Shared] = []
     for load in loads:
         found = _shared(load, extents)

@@ -167,7 +167,7 @@ Loop: TypeAlias = scf.ForOp | scf.WhileOp
 def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[Loop, str]:
     """Return why each loop is not divided into agents, but for those around one that is."""
     copied = {above for loop in divided for above in (loop, *enclosing_control(loop))}
-    loops = [op for op in operations_in(function) if isinstance(op, Loop) and op not in copied]
+    loops = [op for op in instances_in(function, scf.ForOp, scf.WhileOp) if op not in copied]
     return {loop: _loop_problem(function, loop, is_another=bool(divided)) for loop in loops}
 
 

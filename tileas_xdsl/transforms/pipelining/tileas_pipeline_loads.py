@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -79,7 +78,7 @@ def _load_next_rounds(function: func.FuncOp) -> Iterator[scf.ForOp]:
     """Load rows a round ahead in the loops of a kernel that asks for it; yield these loops."""
     if ROWS_AHEAD not in function.attributes or is_divided(function):
         return
-    for loop in [op for op in operations_in(function) if isinstance(op, scf.ForOp)]:
+    for loop in instances_in(function, scf.ForOp):
         found = row_loop(loop)
         if found is not None:
             yield load_next_rounds(found)

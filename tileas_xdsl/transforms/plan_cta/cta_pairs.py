@@ -25,7 +25,7 @@ from tileas_xdsl.analysis.memory.accumulators import (
 )
 from tileas_xdsl.analysis.memory.tensor_registers import halves_of_layout
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, LinearEncoding, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
@@ -67,7 +67,7 @@ def pair_problem(kernel: func.FuncOp, tiles: Tiles, count: int, target: Target) 
 
 def products_of(kernel: func.FuncOp) -> Iterator[DotOp]:
     """Yield the products of a kernel."""
-    return (op for op in operations_in(kernel) if isinstance(op, DotOp))
+    return iter(instances_in(kernel, DotOp))
 
 
 def _problem(op: DotOp, tiles: Tiles, target: Target) -> str | None:
@@ -148,8 +148,8 @@ def keep_possible_pairs(kernel: func.FuncOp, target: Target) -> None:
     plan = KernelPlan.of(kernel, target)
     pairs = [
         op
-        for op in operations_in(kernel)
-        if isinstance(op, AsyncDotOp | DotOp) and is_of_two_blocks(op) and op.atom is not None
+        for op in instances_in(kernel, AsyncDotOp, DotOp)
+        if is_of_two_blocks(op) and op.atom is not None
     ]
     problems = [cta_pair_checks.pair_problem(plan, op) for op in pairs]
     problem = next(filter(None, problems), None)

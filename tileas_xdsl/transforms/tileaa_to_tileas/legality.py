@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa import facts, messages
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.compute import conversions
@@ -25,6 +26,8 @@ STAY: tuple[type[Operation], ...] = (
 )
 """What `nv_tileas` has no operation for: addresses, globals, facts, and the order of memory."""
 
+_STAY = Kinds(*STAY)
+
 
 def is_legal(op: Operation) -> bool:
     """Whether an operation may stay."""
@@ -32,4 +35,4 @@ def is_legal(op: Operation) -> bool:
         return True
     if isinstance(op, conversions.BitcastOp):
         return isinstance(element_of(op.source.type), PtrType)
-    return isinstance(op, STAY)
+    return _STAY[type(op)]

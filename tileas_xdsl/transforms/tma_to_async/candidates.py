@@ -12,8 +12,8 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -27,6 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 
 TiledOp: TypeAlias = TiledLoadOp | TiledStoreOp | TiledAtomicRmwOp | GatherLoadOp | ScatterStoreOp
+_TILED_OPS = (TiledLoadOp, TiledStoreOp, TiledAtomicRmwOp, GatherLoadOp, ScatterStoreOp)
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,8 @@ def requests_of(function: func.FuncOp, *, prefer_tma: bool) -> Sequence[Request]
     """The requests of a function, in pre-order."""
     return [
         Request(op, op.atom.data)
-        for op in operations_in(function)
-        if isinstance(op, TiledOp)
-        and (prefer_tma or _is_allowed(op))
+        for op in instances_in(function, *_TILED_OPS)
+        if (prefer_tma or _is_allowed(op))
         and isinstance(op.atom.data, TmaAtom)
         and enclosing_function(op) is function
     ]

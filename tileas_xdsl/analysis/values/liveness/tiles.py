@@ -34,8 +34,8 @@ from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
-from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
-from tileas_xdsl.dialects.kinds import Kinds
+from tileas_xdsl.diagnostics.walking import operands_of, operations_of
+from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -49,7 +49,7 @@ from tileas_xdsl.layout.integers import ceil_div
 _RUNS_ONCE = (scf.IfOp, StageOp, AgentSwitchOp)
 """Operations whose bodies run once at most: a value that is read there last dies there."""
 
-_TENSORS, _FREE = Kinds(TensorType), Kinds(*FREE_TILES, AddPtrOp)
+_TENSORS, _FREE, _UNCOUNTED = Kinds(TensorType), Kinds(*FREE_TILES), Kinds(*FREE_TILES, AddPtrOp)
 
 Words = Callable[[SSAValue], int]
 """The 32-bit registers of a value, those of all threads together."""
@@ -63,7 +63,7 @@ def tile_registers(value: SSAValue) -> int:
     Addresses take none, and what they are computed from where that is no tile from memory: each
     is computed where it is accessed.
     """
-    if not _TENSORS[type(value.type)] or _FREE[type(value.owner)]:
+    if not _TENSORS[type(value.type)] or _UNCOUNTED[type(value.owner)]:
         return 0
     shape, element = shape_of(value.type), element_of(value.type)
     if shape is None or space_of(value.type) not in (None, Space.RMEM) or is_kept(value):
@@ -76,12 +76,12 @@ def tile_registers(value: SSAValue) -> int:
 def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
     """The tiles that a tile of integers or pointers is computed from by pure operations."""
     made = value.owner
-    if isinstance(made, FREE_TILES):
+    if _FREE[type(made)]:
         return ()
     if not isinstance(element_of(value.type), IntegerType | IndexType | PtrType):
         return None
     if isinstance(made, GenerateOp):
-        reads = (op.tensor for op in operations_in(made) if isinstance(op, tensor.ExtractOp))
+        reads = (op.tensor for op in instances_in(made, tensor.ExtractOp))
         return list(reads)
     if isinstance(made, Block) or made.regions or not is_side_effect_free(made):
         return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase, StoreBase
@@ -33,7 +34,7 @@ def operations_on(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, 
         if isinstance(owner, Operation) and _makes_tile(a, owner):
             found.setdefault(owner, _axis(owner))
         for use in value.uses:
-            if isinstance(use.operation, _READERS):
+            if _READERS[type(use.operation)]:
                 found.setdefault(use.operation, _axis(use.operation))
             elif reads_fragment(use.operation, group):
                 found.setdefault(use.operation, SubAxis.A)
@@ -42,21 +43,21 @@ def operations_on(a: Assignment, group: TileGroup) -> Sequence[tuple[Operation, 
 
 def _makes_tile(a: Assignment, op: Operation) -> bool:
     """Whether an operation decides about the layout of its result."""
-    if isinstance(op, ExpandDimsOp):
+    if _MAKERS[type(op)]:
+        return True
+    if type(op) is ExpandDimsOp:
         return is_column_of_rows(a, op)
-    if isinstance(op, ExtractSliceOp):
+    if type(op) is ExtractSliceOp:
         return slice_of_accumulators(a, op) is not None
-    if isinstance(op, GenerateOp):
-        permutation = permuted(op.result)
-        return permutation is not None and has_accumulators(a, permutation.source)
-    return isinstance(op, _MAKERS)
+    permutation = permuted(op.result) if type(op) is GenerateOp else None
+    return permutation is not None and has_accumulators(a, permutation.source)
 
 
-_MAKERS = (
+_MAKERS = Kinds(
     *(TiledLoadBase, LoadBase, GatherLoadOp, TiledAtomicRmwOp),
     *(ConvertLayoutOp, DotOp, AsyncDotOp, ReduceOp),
 )
-_READERS = (*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
+_READERS = Kinds(*MEMORY_ACCESSES, ConvertLayoutOp, ReduceOp)
 
 
 def _axis(op: Operation) -> SubAxis:

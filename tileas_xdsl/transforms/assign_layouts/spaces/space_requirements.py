@@ -94,11 +94,15 @@ _REGISTER_OPS = (PointedAtomicOp, ReduceOp, ScanOp, ExpandDimsOp, GenerateOp, te
 _DECIDED = Kinds(*MEMORY_ACCESSES, *_REGISTER_OPS, CopyBase, InsertSliceOp, arith.SelectOp)
 """Operations of which more decides than their role."""
 
+_ACCESSES, _ON_REGISTERS = Kinds(*MEMORY_ACCESSES), Kinds(*_REGISTER_OPS)
+
 
 def reads_registers(op: Operation) -> bool:
     """Whether an operation works on tiles in registers."""
     if not _DECIDED[type(op)]:
         return layout_role(op) is LayoutRole.ELEMENTWISE
+    if _ON_REGISTERS[type(op)]:
+        return True
     if isinstance(op, MEMORY_ACCESSES):
         return not isinstance(op.atom.data, TmaAtom)
     if isinstance(op, CopyBase):
@@ -107,7 +111,7 @@ def reads_registers(op: Operation) -> bool:
         return space_of(op.source.type) is None and space_of(op.destination.type) is None
     if isinstance(op, arith.SelectOp) and not isinstance(op.cond.type, TensorType):
         return False
-    return isinstance(op, _REGISTER_OPS) or layout_role(op) is LayoutRole.ELEMENTWISE
+    return layout_role(op) is LayoutRole.ELEMENTWISE
 
 
 def space_requirements(op: Operation) -> Iterator[SpaceRequirement]:
@@ -131,7 +135,7 @@ def values_of(op: Operation) -> Iterator[SSAValue]:
     """
     if isinstance(op, CopyBase):
         return iter((op.source,))
-    address = op.operands[0] if isinstance(op, MEMORY_ACCESSES) else None
+    address = op.operands[0] if _ACCESSES[type(op)] else None
     if address is not None and isinstance(element_of(address.type), PtrType):
         address = None
     tiles = (*op.operands, *op.results)

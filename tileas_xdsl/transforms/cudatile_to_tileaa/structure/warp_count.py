@@ -24,7 +24,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.matmul import MmaFOp, MmaIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.reductions import ReduceOp
 from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.layout.integers import ceil_div
 
 DEFAULT_WARPS = 4
@@ -75,9 +75,7 @@ ROWS = 16
 
 def default_warps(kernel: EntryOp) -> int:
     """The warps that the products of a kernel need, or those that its tiles do."""
-    shapes = [
-        shape_of(op.acc.type) for op in operations_in(kernel) if isinstance(op, MmaFOp | MmaIOp)
-    ]
+    shapes = [shape_of(op.acc.type) for op in instances_in(kernel, MmaFOp, MmaIOp)]
     if shapes:
         return max(map(warps_of_product, shapes))
     largest = max(
@@ -156,13 +154,13 @@ def warps_of_product(shape: tuple[int, ...]) -> int:
     return warps
 
 
-_FREE = (BroadcastOp, ConstantOp, IotaOp)
+_FREE = Kinds(BroadcastOp, ConstantOp, IotaOp)
 """Operations whose tile is made again wherever it is used."""
 
 
 def _elements(value: SSAValue) -> int:
     """The elements of a tile that registers hold."""
-    is_tile = isinstance(value.type, TileType) and not isinstance(value.owner, _FREE)
+    is_tile = isinstance(value.type, TileType) and not _FREE[type(value.owner)]
     return prod(shape_of(value.type)) if is_tile else 0
 
 
@@ -181,7 +179,7 @@ def _registers(value: SSAValue) -> int:
 def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
     """The tiles that a tile of integers or pointers is computed from by pure operations."""
     made = value.owner
-    if isinstance(made, _FREE):
+    if _FREE[type(made)]:
         return ()
     if not isinstance(element_of(value.type), IntegerType | PtrType):
         return None

@@ -9,8 +9,8 @@ from xdsl.ir import Block, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -60,9 +60,8 @@ def _elementwise_operands(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]
     arguments = tuple(op.body.block.args)
     return [
         e.get(inner.tensor)
-        for inner in operations_in(op.body.block)
-        if isinstance(inner, tensor.ExtractOp)
-        and tuple(inner.indices) == arguments
+        for inner in instances_in(op.body.block, tensor.ExtractOp)
+        if tuple(inner.indices) == arguments
         and shape_of(inner.tensor.type) == shape_of(op.result.type)
     ]
 

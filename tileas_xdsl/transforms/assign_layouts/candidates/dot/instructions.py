@@ -10,6 +10,7 @@ from tileas_xdsl.analysis.layouts.dot_layouts import extents_of, min_depth
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import ATOM_ELEMENTS
@@ -29,9 +30,7 @@ _SIGNS = {Signedness.SIGNED: "s8", Signedness.UNSIGNED: "u8"}
 
 def choose_instructions(root: Operation, plan: KernelPlan) -> None:
     """Give an atom to every product that has none; of two blocks where the program shares B so."""
-    chosen = [
-        op for op in operations_in(root) if isinstance(op, DotOp | AsyncDotOp) and op.atom is None
-    ]
+    chosen = [op for op in instances_in(root, DotOp, AsyncDotOp) if op.atom is None]
     for op in chosen:
         op.atom = AtomAttr.of(_keyword(op, plan))
     if _are_of_pairs(plan, chosen):
