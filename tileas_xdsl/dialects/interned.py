@@ -8,6 +8,7 @@ never change, so the first one serves all.
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     VectorType,
+    i1,
     i32,
     i64,
 )
@@ -33,6 +35,18 @@ UNIT = UnitAttr()
 NONE = NoneAttr()
 
 _kept = lru_cache(KEPT)
+
+AttributeT = TypeVar("AttributeT", bound=Attribute)
+
+
+def shared(attribute: AttributeT) -> AttributeT:
+    """Return the first of the attributes that equal this one; none with floats: -0.0 equals 0.0."""
+    return cast("AttributeT", _first(attribute))
+
+
+@_kept
+def _first(attribute: Attribute) -> Attribute:
+    return attribute
 
 
 @_kept
@@ -93,6 +107,12 @@ def text_attr(text: str) -> StringAttr:
 def int_array(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
     """Return an array of `i32`, of sizes of operands for example."""
     return DenseArrayBase.from_list(i32, numbers)
+
+
+@_kept
+def bool_array(flags: tuple[bool, ...]) -> DenseArrayBase[IntegerType]:
+    """Return an array of `i1`."""
+    return DenseArrayBase.from_list(i1, [int(flag) for flag in flags])
 
 
 @_kept

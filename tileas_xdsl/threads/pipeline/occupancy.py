@@ -8,7 +8,7 @@ live at once and a margin, in which code without products was not seen to spill.
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
@@ -147,6 +147,8 @@ def resident_registers(value: SSAValue) -> int:
 
     Nor of what is computed for a reduction alone, which takes each element as it is made.
     """
+    if not _TENSORS[type(value.type)]:
+        return 0
     owner = value.owner
     if type(owner) is GenerateOp and all(
         isinstance(op, BROADCAST) for op in operations_in(owner.body)
@@ -193,6 +195,7 @@ def _is_by_element(op: Operation) -> bool:
     return isinstance(op, GenerateOp) or op.name.startswith(("arith.", "math."))
 
 
+_TENSORS = Kinds(TensorType)
 _WIDENS = Kinds(ExpandDimsOp, arith.ExtFOp)
 """Operations that only repeat or extend the elements of a line."""
 

@@ -13,7 +13,6 @@ from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
@@ -31,6 +30,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.types.predicates import BoundedAttr, DivByAttr, SameElementsAttr
 from tileas_xdsl.dialects.cuda_tile.types.scalars import FLOAT_CLASSES, bit_width
+from tileas_xdsl.dialects.interned import bool_array, int_array, shared
 from tileas_xdsl.frontend.bytecode.enumerations import ENUMERATIONS
 from tileas_xdsl.frontend.bytecode.layout import AttributeTag
 from tileas_xdsl.frontend.bytecode.limits import MAX_INT_LIST, MAX_NESTING
@@ -148,7 +148,8 @@ class Attributes:
             message = "a distance and a dimension come together"
             raise cursor.error(message, cursor.position - 1)
         every = cursor.signed("a distance") if flags & _EVERY else None
-        return DivByAttr(divisor, every, cursor.signed("a dimension") if flags & _ALONG else None)
+        along = cursor.signed("a dimension") if flags & _ALONG else None
+        return shared(DivByAttr(divisor, every, along))
 
     def same_elements(self, cursor: Cursor) -> Attribute:
         return SameElementsAttr(cursor.integers(8, "extents", MAX_INT_LIST))
@@ -156,7 +157,8 @@ class Attributes:
     def bounded(self, cursor: Cursor) -> Attribute:
         flags = _flags(cursor)
         lower = cursor.signed("a bound") if flags & _LOWER else None
-        return BoundedAttr(lower, cursor.signed("a bound") if flags & _UPPER else None)
+        upper = cursor.signed("a bound") if flags & _UPPER else None
+        return shared(BoundedAttr(lower, upper))
 
 
 def _flags(cursor: Cursor) -> int:
@@ -200,11 +202,9 @@ _INLINE: Mapping[Kind, Callable[[Attributes, Cursor], Attribute]] = {
     Kind.BOOL: Attributes.boolean,
     Kind.STRING: Attributes.string,
     Kind.SYMBOL: Attributes.symbol,
-    Kind.I32_ARRAY: lambda _, cursor: DenseArrayBase.from_list(
-        i32, cursor.integers(4, "numbers", MAX_INT_LIST)
-    ),
-    Kind.BOOL_ARRAY: lambda _, cursor: DenseArrayBase.from_list(
-        i1, [int(cursor.boolean("a boolean")) for _ in range(cursor.count("booleans"))]
+    Kind.I32_ARRAY: lambda _, cursor: int_array(tuple(cursor.integers(4, "numbers", MAX_INT_LIST))),
+    Kind.BOOL_ARRAY: lambda _, cursor: bool_array(
+        tuple(cursor.boolean("a boolean") for _ in range(cursor.count("booleans")))
     ),
     Kind.ARRAY: Attributes.array,
     Kind.HINTS: Attributes.hints,

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, UnitAttr, i1, i32
+from xdsl.dialects.builtin import LocationAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.core import SSAValues
 
+from tileas_xdsl.dialects.interned import bool_array, int_array
 from tileas_xdsl.frontend.bytecode.limits import MAX_NESTING
 from tileas_xdsl.frontend.bytecode.operations import SEGMENT_SIZES, Arity
 from tileas_xdsl.frontend.bytecode.reading.assembly import (
@@ -81,8 +82,6 @@ class Heads:
         """By the first byte of a head, the lengths that such heads have had."""
         self._plans = plans
         self._types = types
-        self._sizes: dict[tuple[int, ...], Attribute] = {}
-        self._false: dict[int, Attribute] = {}
         self._blocks: dict[bytes, BlockHead] = {}
         self._block_lengths: list[int] = []
 
@@ -105,7 +104,7 @@ class Heads:
             )
         if plan.segments is not None and not plan.counts_segments:
             sizes = [_size(segment.arity, flags & segment.mask) for segment in plan.segments]
-            properties[SEGMENT_SIZES] = self.segment_sizes(tuple(sizes))
+            properties[SEGMENT_SIZES] = int_array(tuple(sizes))
         operands = _operand_count(cursor, plan, flags)
         regions = plan.encoding.regions
         counted = Counted(plan, flags, [])
@@ -153,20 +152,6 @@ class Heads:
     def type(self, cursor: Cursor, what: str) -> Attribute:
         """The type whose number comes next."""
         return self._types[cursor.index(len(self._types), what, "types")]
-
-    def all_false(self, number: int) -> Attribute:
-        """So many times false."""
-        found = self._false.get(number)
-        if found is None:
-            found = self._false[number] = DenseArrayBase.from_list(i1, [0] * number)
-        return found
-
-    def segment_sizes(self, sizes: tuple[int, ...]) -> Attribute:
-        """The property with the numbers of operands of each name."""
-        found = self._sizes.get(sizes)
-        if found is None:
-            found = self._sizes[sizes] = DenseArrayBase.from_list(i32, sizes)
-        return found
 
 
 def _operand_count(cursor: Cursor, plan: Plan, flags: int) -> int:
@@ -302,8 +287,8 @@ class Body:
                 sizes.append(_size(segment.arity, counted.flags & segment.mask))
             operands += self._operands(sizes[-1])
             if plan.all_false and segment.name == "index":
-                properties[plan.all_false] = self._heads.all_false(sizes[-1])
-        properties[SEGMENT_SIZES] = self._heads.segment_sizes(tuple(sizes))
+                properties[plan.all_false] = bool_array((False,) * sizes[-1])
+        properties[SEGMENT_SIZES] = int_array(tuple(sizes))
         piece = self._cursor.data[start : self._cursor.position]
         if piece.isascii() and len(operands) > 1 and len(counted.patterns) < _LENGTHS:
             counted.patterns.append(_pattern(piece, places, properties))

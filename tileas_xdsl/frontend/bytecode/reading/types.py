@@ -18,6 +18,7 @@ from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     StridedViewType,
     TensorViewType,
 )
+from tileas_xdsl.dialects.interned import shared
 from tileas_xdsl.frontend.bytecode.layout import (
     DYNAMIC,
     TYPE_SINCE,
@@ -78,7 +79,7 @@ class Types(Entries[Attribute]):
         if tag in SCALARS:
             return SCALARS[tag]
         try:
-            return _READERS[tag](self, cursor)
+            return shared(_READERS[tag](self, cursor))
         except VerifyException as error:
             raise cursor.error(f"type {index} is wrong: {error}", start) from error
 
