@@ -12,17 +12,10 @@ from kernels import Copy, Gemm, Kernel, Windows
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools.tileas import app
 
-THREADS = (
-    "convert-tileas-to-cute-nvgpu",
-    "expand-division",
-    "expand-math",
-    "hoist-loop-invariants",
-    "scalarize-vectors",
-    "tileas-cse",
-    "separate-constant-offsets",
-    "convert-cute-nvgpu-to-ptx",
-)
 PIPELINE = "tileas-to-ptx-with-host-code"
+PASSES = [spec.name for spec in PIPELINES[PIPELINE].passes]
+THREADS = PASSES[PASSES.index("convert-tileas-to-cute-nvgpu") :]
+"""What makes threads, and all that runs on them."""
 
 
 @pytest.fixture(autouse=True)
