@@ -79,6 +79,14 @@ def test_threads_wait_before_they_are_divided(target: str) -> None:
     assert "prefetch.tensormap" in ptx[:wait]
 
 
+def test_kernels_of_many_ctas_let_the_next_one_in_as_they_end() -> None:
+    kernel, arguments, _ = CASES[0]
+    ptx = tileas.compile(kernel, *arguments, target="sm_90a").ptx
+    test, jump = ptx[: ptx.index("griddepcontrol.launch")].rsplit("setp.", 1)[1].split("\n")[:2]
+    assert re.match(r"le\.u64 %p\d+, %rd\d+, 1024;", test)
+    assert "bra" in jump
+
+
 def test_programs_that_control_it_are_left_alone() -> None:
     compiled = tileas.compile(overlapping, floats(64, dtype=np.float32), 64, 1.5, target="sm_90a")
     assert ACCESS.findall(compiled.ptx)[-1] == "griddepcontrol.launch_dependents"
