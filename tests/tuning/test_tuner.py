@@ -127,6 +127,7 @@ def test_a_decorated_kernel_tunes_for_its_arguments_and_launches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TILEAS_CACHE_DIR", "")
+    monkeypatch.setattr("tileas_xdsl.runtime.cutile.settings.has_gpu", lambda: False)
     launched: list[Any] = []
     monkeypatch.setattr(
         "tileas_xdsl.runtime.cutile.dispatch.launch", lambda *given: launched.append(given)
