@@ -242,10 +242,9 @@ SERPENTINE_FAULTS: Mapping[str, Edit] = {
 
 @pytest.mark.parametrize("name", SERPENTINE_FAULTS)
 def test_faults_of_a_serpentine_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = CAUSAL.problem()
-    kernel = problem.compiled("sm_90a").persistent
+    kernel = compiled(CAUSAL).persistent
     monkeypatch.setattr(kernel, "ptx", SERPENTINE_FAULTS[name](kernel.ptx))
-    assert not emulated(problem, kernel, order="random", seed=1).is_right
+    assert not emulated(CAUSAL, kernel, order="random", seed=1).is_right
 
 
 def test_a_launch_is_told_how_much_tile_blocks_have_to_do() -> None:
