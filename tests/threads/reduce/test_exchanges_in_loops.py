@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -103,9 +104,7 @@ def test_threads_meet_once_for_each_exchange(kernel: Any, expected: Any, exchang
 
 
 def _first_loop(ptx: str) -> list[str]:
-    """What is between a label and the last branch back to it."""
-    lines = ptx.splitlines()
-    begin = next(k for k, line in enumerate(lines) if line.startswith("$") and line.endswith(":"))
-    label = lines[begin][:-1]
-    end = max(k for k, line in enumerate(lines) if "bra" in line and label in line)
-    return lines[begin:end]
+    """What is between the first label that is branched back to and the last such branch."""
+    found = re.search(r"^(\$L\d+):\n(?:.*\n)*.*bra \1;", ptx, re.MULTILINE)
+    assert found is not None
+    return found[0].splitlines()

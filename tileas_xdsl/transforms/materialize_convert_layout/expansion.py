@@ -97,11 +97,12 @@ def _stored(
     made: list[Operation], value: SSAValue, result: Attribute, plan: ConversionPlan
 ) -> SSAValue:
     """The tile in new shared memory; the copy is done for all threads and for TMA when it ends."""
-    tile = as_tile(value.type)
+    tile, kept = as_tile(value.type), as_tile(result)
     assert tile is not None
+    assert kept is not None
     assert plan.smem is not None
     type_ = TensorType(tile.element_type, tile.get_shape(), SharedEncoding(plan.smem))
-    memory = _added(made, AllocTensorOp(type_ if plan.load else result))
+    memory = _added(made, AllocTensorOp(type_ if plan.load else kept))
     copy = CopyOp(value, memory, atom=AtomAttr.of(plan.store))
     if not plan.load:
         copy.attributes[ATOM_PLAN] = _description(plan)

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION
 from tileas_xdsl.transforms.region_values import drop
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
@@ -120,12 +121,14 @@ class _Numbers:
         self, offset: BufferOffset, head: SSAValue, uses: Sequence[Use], origin: Operation
     ) -> None:
         """Before each user a copy through registers, which is what threads can do."""
+        whole = as_tile(head.type)
+        assert whole is not None
         for user in dict.fromkeys(use.operation for use in uses):
             at = _Point(InsertPoint.before(user), origin)
             window = self._view(offset, _unnamed(offset.base.type, head.type), at)
             registers = at.insert(AllocTensorOp(_tile(head.type, Space.RMEM))).results[0]
             at.insert(CopyOp(window, registers, atom=_COPY))
-            tile = at.insert(AllocTensorOp(head.type)).results[0]
+            tile = at.insert(AllocTensorOp(whole)).results[0]
             at.insert(CopyOp(registers, tile, atom=_COPY))
             tile.name_hint = head.name_hint
             for use in uses:
