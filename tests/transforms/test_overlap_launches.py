@@ -83,7 +83,7 @@ def test_kernels_of_many_ctas_let_the_next_one_in_as_they_end() -> None:
     kernel, arguments, _ = CASES[0]
     ptx = tileas.compile(kernel, *arguments, target="sm_90a").ptx
     test, jump = ptx[: ptx.index("griddepcontrol.launch")].rsplit("setp.", 1)[1].split("\n")[:2]
-    assert re.match(r"le\.u64 %p\d+, %rd\d+, 1024;", test)
+    assert re.match(r"lt\.u32 %p\d+, %r\d+, 1025;", test)
     assert "bra" in jump
 
 

@@ -27,7 +27,7 @@ func.func @product(%map: !cute.ptr<i8, gmem>, %n: i32)
 // CHECK:         fence_mbarrier_init
 // CHECK:         cute_nvgpu.arch.barrier id 0
 // CHECK-NEXT:    ptx.griddepcontrol {action = "wait"}
-// CHECK:         %[[FEW:.*]] = arith.cmpi ule
+// CHECK:         %[[FEW:.*]] = arith.cmpi ult
 // CHECK-NEXT:    scf.if %[[FEW]] {
 // CHECK-NEXT:      ptx.griddepcontrol {action = "launch_dependents"}
 // CHECK-NEXT:    }
@@ -53,7 +53,7 @@ func.func @branch(%p: !cute.ptr<f32, gmem>, %n: i32)
 // CHECK-LABEL: func.func @branch
 // CHECK:         arith.cmpi
 // CHECK-NEXT:    ptx.griddepcontrol {action = "wait"}
-// CHECK:         %[[FEW:.*]] = arith.cmpi ule
+// CHECK:         %[[FEW:.*]] = arith.cmpi ult
 // CHECK-NEXT:    scf.if %[[FEW]] {
 // CHECK-NEXT:      ptx.griddepcontrol {action = "launch_dependents"}
 // CHECK-NEXT:    }

@@ -27,8 +27,8 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, i64
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -96,15 +96,20 @@ def _overlap(kernel: func.FuncOp) -> None:
 
 
 def _let_in() -> Iterator[Operation]:
-    """Yield what lets the next kernel in, where this one has few CTAs."""
-    count: Operation = arith.ConstantOp(integer_attr(1, i64))
-    yield count
+    """Yield what lets the next kernel in, where this one has few CTAs.
+
+    Extents past the most count as one more, so that products of three have 32 bits.
+    """
+    yield (more := arith.ConstantOp(integer_attr(MOST_CTAS + 1, i32)))
+    count: SSAValue | None = None
     for axis in ("x", "y", "z"):
         yield (extent := GridDimOp(axis))
-        yield (wide := arith.ExtUIOp(extent.result, i64))
-        yield (count := arith.MuliOp(count.results[0], wide.result))
-    yield (most := arith.ConstantOp(integer_attr(MOST_CTAS, i64)))
-    yield (few := arith.CmpiOp(count.results[0], most.result, "ule"))
+        yield (held := arith.MinUIOp(extent.result, more.result))
+        if count is not None:
+            yield (held := arith.MuliOp(count, held.result))
+        count = held.result
+    assert count is not None
+    yield (few := arith.CmpiOp(count, more.result, "ult"))
     body = Block([GriddepcontrolOp("launch_dependents"), scf.YieldOp()])
     yield scf.IfOp(few.result, [], Region(body))
 
