@@ -58,6 +58,7 @@ def test_the_wait_stands_in_front_of_all_accesses(
     assert rest
     assert not any(access.startswith("griddepcontrol") for access in rest)
     assert compiled.abi.waits_first
+    assert ".nc" not in compiled.ptx  # of memory that nothing writes from the kernel's start on
     simulated, emulated = (
         compiled.simulate(*arguments, grid=grid),
         compiled.emulate(*arguments, grid=grid),
