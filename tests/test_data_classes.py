@@ -161,7 +161,7 @@ def test_classes_below_frozen_ones_of_python() -> None:
 
     assert repr(Derived(y=5)).endswith("Derived(x=1, y=5)")
     with pytest.raises(FrozenInstanceError):
-        Derived().y = 3  # pyright: ignore[reportAttributeAccessIssue]
+        Derived().y = 3
 
 
 def test_a_method_is_compiled_when_it_is_looked_up() -> None:

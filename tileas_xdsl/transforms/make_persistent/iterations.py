@@ -18,17 +18,17 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 
 Quotients: TypeAlias = Sequence[tuple[Count, int]]
-"""Iterations as a product: each factor is a number, divided and rounded up."""
+"""Iterations as a product, of trip counts that are each a number divided and rounded up."""
 
 
 def known_iterations(iterations: Quotients) -> int:
-    """Return the product of those factors that are numbers."""
+    """Return the product of the trip counts that are known."""
     return prod(ceil_div(n, by) for n, by in iterations if isinstance(n, int))
 
 
 def iterations_of(found: LoadLoop) -> Quotients | None:
     """Return the most iterations of the loop in a tile block; None if they are no quotients."""
-    factors: list[tuple[Count, int]] = []
+    counts: list[tuple[Count, int]] = []
     for loop in (found.loop, *enclosing_control(found.loop)):
         if not isinstance(loop, scf.ForOp):
             continue
@@ -36,8 +36,8 @@ def iterations_of(found: LoadLoop) -> Quotients | None:
         count = _quotient(loop.ub)
         if first != 0 or not step or count is None:
             return None
-        factors.append((count[0], count[1] * step))
-    return factors
+        counts.append((count[0], count[1] * step))
+    return counts
 
 
 def _quotient(value: SSAValue) -> tuple[Count, int] | None:

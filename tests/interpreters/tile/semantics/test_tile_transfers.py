@@ -16,7 +16,7 @@ BLOCK = """
 
 
 def test_a_block_goes_on_with_what_the_one_before_has_transferred() -> None:
-    """Each transfers its tile first, so that nobody waits for long; the first takes nothing."""
+    """Each CTA transfers its tile out before it waits for one; the first waits for none."""
     rng = np.random.default_rng(1)
     a, b = numbers(rng, (12, 8), np.float32), np.zeros((12, 8), np.float32)
     body = f"""{BLOCK}
