@@ -162,10 +162,18 @@ def test_short_rows_and_strides_are_constants() -> None:
     assert of(plain, Elsewhere((2,))).shape == (ANY,), "an array of few elements has no rows"
 
 
+def test_short_strides_without_rows_are_any_numbers() -> None:
+    """Elements that are apart are accessed one by one, so that code for one stride is for all."""
+    assert of(plain, Elsewhere((32,), (8,))) == of(plain, Elsewhere((32,), (12,)))
+    column = of(plain, Elsewhere((32, 1), (8, 4)))
+    assert column.strides == (ANY, ONE), "a row of one element is none"
+    assert of(plain, Elsewhere((32,), (16,))).strides == (BY_16_BYTES,), "as cuTile tells it"
+
+
 def test_annotated_strides_are_all_that_is_known_of_contiguity() -> None:
     annotated = known(static_stride_dims=(0,))
-    packed, apart = (of(annotated, Elsewhere((4, 4), (80, 4 * n))) for n in (1, 3))
-    assert packed == apart
+    packed, *apart = (of(annotated, Elsewhere((4, 4), (80, 4 * n))) for n in (1, 2, 3))
+    assert apart == [packed, packed]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +262,6 @@ def test_arrays_of_dlpack_alone() -> None:
 
     array = np.zeros((16, 40), np.uint8)[:, ::2]
     assert of(plain, Exported(array)) == of(plain, array)
-    strides = (Extent(None, 8), Extent(2))
-    assert of(plain, array) == ArrayParameter("x", "uint8", (BY_16, ANY), strides, 16), (
-        "40 bytes are a multiple of 8, not of 16"
-    )
+    assert of(plain, array) == ArrayParameter("x", "uint8", (BY_16, ANY), (ANY, ANY), 16)
+    rows = np.zeros((16, 40), np.uint8)[:, :20]
+    assert of(plain, rows).strides == (Extent(None, 8), ONE), "a multiple of 8 bytes, not of 16"

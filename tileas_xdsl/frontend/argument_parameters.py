@@ -6,9 +6,10 @@ multiples of 16, strides of 16 bytes; of any array: element type, rank, whether 
 multiple of 16 bytes and whether its elements are distinct.  Annotations (`ct.ArrayAnnotation` and
 others) add extents and strides as constants, and the width of indices.
 
-Beyond those rules, strides of 8 bytes are told, for vectors of two words; strides shorter than 16
-bytes and the extents of such rows are constants: pairs, colours and coordinates are few kinds, and
-vectors and quotients need to know them.
+Beyond those rules, of an array with rows (a dimension of stride 1) strides of 8 bytes are told, for
+vectors of two words; strides shorter than 16 bytes and the extents of such rows are constants:
+pairs, colours and coordinates are few kinds, and vectors and quotients need to know them.  Without
+rows elements are accessed one by one, whatever they are apart.
 
 A kernel that is compiled ahead, for examples of its arguments, has the smaller powers of two that
 divide extents, strides and addresses too, and no extents of 1.
@@ -311,9 +312,10 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
     is_seen = rank <= _MAX_RANK
     fixed = set(_static_axes(argument, annotation, "shape", rank))
     fixed_steps = set(_static_axes(argument, annotation, "stride", rank))
-    short = max(step - 1, 1) if argument.is_dispatched else 1
-    steps = [step * is_seen] * rank
-    strides = tuple(_known(argument, facts.strides, fixed_steps, steps, [short] * rank, parts=2))
+    has_rows = _has_rows(facts, fixed_steps)
+    short = max(step - 1, 1) if argument.is_dispatched and has_rows else 1
+    steps, parts = [step * is_seen] * rank, 2 if has_rows else 1
+    strides = tuple(_known(argument, facts.strides, fixed_steps, steps, [short] * rank, parts))
     # Rows of whole 16 bytes are as good for TMA as those of 16 elements, which cuTile asks for.
     divisors = [
         step if stride.constant == 1 and extent % _DIVISOR else _DIVISOR
@@ -329,6 +331,13 @@ def _array_parameter(argument: _Argument, facts: ArrayFacts, annotation: Any) ->
         bits,
         not _is_disjoint(facts),
     )
+
+
+def _has_rows(facts: ArrayFacts, fixed: set[int]) -> bool:
+    """Whether elements are known to follow one another, so that a vector may hold some of them."""
+    extents = enumerate(zip(facts.shape, facts.strides, strict=True))
+    known = (pair for axis, pair in extents if not fixed or axis in fixed)
+    return any(stride == 1 and extent > 1 for extent, stride in known)
 
 
 def _told(argument: _Argument, strides: Sequence[Extent], short: int) -> Sequence[int]:
