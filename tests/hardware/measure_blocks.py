@@ -1,10 +1,10 @@
-"""Measure how blocks follow one another on Hopper, bulk loads that miss the L2 cache, and streams.
+"""Measure how blocks follow one another on Hopper, bulk loads that miss, streams and updates.
 
     python tests/hardware/measure_blocks.py
 
 Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `missing`,
-`load_variation`.  Needs a
-GPU of compute capability 9.0 and its driver, as `measure_latencies.py` does.
+`load_variation`, `atomic_rate`.  Needs a GPU of compute capability 9.0 and its driver, as
+`measure_latencies.py` does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ctypes
 import statistics
 import sys
 from collections import defaultdict
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -170,6 +170,44 @@ LOADS  add.u64 %data, %data, %stride;
 )
 """Four loads of 512 bytes by each warp, which waits for them, then the next ones."""
 
+UPDATES = """.version 8.1
+.target sm_90a
+.address_size 64
+.visible .entry measure(.param .u64 p_result, .param .u64 p_data, .param .u32 p_rounds,
+    .param .u32 p_sources, .param .u32 p_2, .param .u32 p_3)
+{{
+  .reg .u64 %data, %a, %b;
+  .reg .u32 %rounds, %sources, %x, %y;
+  .reg .f32 %v;
+  .reg .pred %p;
+  ld.param.u64 %data, [p_data];
+  ld.param.u32 %rounds, [p_rounds];
+  ld.param.u32 %sources, [p_sources];
+  mov.u32 %x, %ctaid.x;
+  rem.u32 %x, %x, %sources;
+  mul.wide.u32 %a, %x, 65536;
+  add.u64 %data, %data, %a;
+  mov.u32 %x, %tid.x;
+  shr.u32 %y, %x, 5;
+  mul.wide.u32 %a, %y, 8192;
+  add.u64 %data, %data, %a;
+  shr.u32 %y, %x, 2;
+  and.b32 %y, %y, 7;
+  mul.wide.u32 %a, %y, 512;
+  add.u64 %data, %data, %a;
+  and.b32 %y, %x, 3;
+  mul.wide.u32 %a, %y, {bytes};
+  add.u64 %data, %data, %a;
+  mov.f32 %v, 0f3F800000;
+NEXT:
+{updates}  sub.u32 %rounds, %rounds, 1;
+  setp.ne.u32 %p, %rounds, 0;
+  @%p bra NEXT;
+  ret;
+}}
+"""
+"""Sums of 128x128 f32 that 256 threads add to, a row by four lanes of a warp, as accumulators."""
+
 SHARED_BYTES = 225 << 10
 MANY = 1 << 17
 
@@ -245,17 +283,18 @@ def gaps(blocks: Blocks) -> None:
 def misses(blocks: Blocks) -> None:
     """Print the bytes a cycle of bulk loads by all, of what some blocks read at once."""
     function, count = blocks.function(RING), blocks.gpu.multiprocessors
-    for share, what in ((4, "four blocks"), (8, "eight blocks")):
-        for is_cold in (False, True):
-            rates: list[float] = []
-            for _ in range(5):
-                if is_cold:
-                    blocks.gpu.flush()
-                blocks.launch(function, count, 32, 1024 + 6 * 16384, 16384, 6, 64, count // share)
-                cycles = statistics.median(end - begin for begin, end, _ in blocks.clocks(count))
-                rates.append(64 * 16384 / cycles)
-            where = "misses" if is_cold else "hits"
-            print(f"{statistics.median(rates):8.1f} B a cycle  bulk loads of {what}, {where}")
+    for share, stages, is_cold in product((4, 8, 32), (3, 4, 6, 9, 13), (False, True)):
+        rates: list[float] = []
+        for _ in range(5):
+            if is_cold:
+                blocks.gpu.flush()
+            shared, sources = 1024 + stages * 16384, max(count // share, 1)
+            blocks.launch(function, count, 32, shared, 16384, stages, 96, sources)
+            cycles = statistics.median(end - begin for begin, end, _ in blocks.clocks(count))
+            rates.append(96 * 16384 / cycles)
+        what = f"bulk loads of {share} blocks each, {stages} stages of 16 KB"
+        where = "misses" if is_cold else "hits"
+        print(f"{statistics.median(rates):8.1f} B a cycle  {what}, {where}")
 
 
 def streams(blocks: Blocks) -> None:
@@ -269,10 +308,26 @@ def streams(blocks: Blocks) -> None:
         print(f"{cycles:8.0f}  cycles of four loads by {warps} warps of each multiprocessor")
 
 
+def updates(blocks: Blocks) -> None:
+    """Print the elements a cycle, at 1.83 GHz, that all add to f32 sums of 128x128, in vectors."""
+    count, rounds = blocks.gpu.multiprocessors, 16
+    for width, share in product((1, 2, 4), (1, 8)):
+        kind, values = (f".v{width}", ", ".join(["%v"] * width)) if width > 1 else ("", "%v")
+        added = f"{{{values}}}" if width > 1 else values
+        places = [4096 * k + n for k in range(2) for n in range(0, 512, 16 * width)]
+        name = f"red.relaxed.gpu.global.add{kind}.f32"
+        body = "".join(f"  {name} [%data+{place}], {added};\n" for place in places)
+        function = blocks.loaded(UPDATES.format(bytes=4 * width, updates=body))
+        sources = max(count // share, 1)
+        times = [blocks.launch(function, count, 256, 0, rounds, sources) for _ in range(5)]
+        rate = rounds * 16384 / (1830 * statistics.median(times))
+        print(f"{rate:8.2f}  elements a cycle, vectors of {width}, sums of {share} blocks each")
+
+
 def main() -> None:
     """Print the table of measurements."""
     blocks = Blocks()
-    for measure in (starts, gaps, misses, streams):
+    for measure in (starts, gaps, misses, streams, updates):
         measure(blocks)
 
 

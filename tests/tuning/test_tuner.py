@@ -14,6 +14,7 @@ import pytest
 import tileas_xdsl as tileas
 from tileas_xdsl.executors import ExecutorError, SerialExecutor, executor_named
 from tileas_xdsl.frontend.cutile.kernels import load_kernel
+from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.driver import DriverError
 from tileas_xdsl.tuning.autotune import AutotunedKernel
 from tileas_xdsl.tuning.candidates import Built, Task, build, predict
@@ -114,6 +115,15 @@ def test_a_prediction_is_waves_of_blocks_of_iterations() -> None:
     issued = (8 * 60 + 10 * 128 * 128 * 2 / 512) / 4
     assert found.microseconds == pytest.approx((cycles + issued) / 1830 + 2.85)
     assert (found.waves, found.bound, found.is_exact) == (1, "tma", True)
+
+
+@pytest.mark.parametrize(("sizes", "count"), [((128, 128), 1), ((64, 64), 0)])
+def test_candidates_are_compiled_in_the_form_that_their_launch_wants(
+    sizes: tuple[int, int], count: int
+) -> None:
+    """128 tile blocks have a multiprocessor each, 504 have not."""
+    made = build(request().task(dict(zip(("tm", "tn"), sizes, strict=True))))
+    assert Executable.from_bytes(made.code).abi.form[2] == count
 
 
 def test_results_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

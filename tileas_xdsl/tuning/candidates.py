@@ -13,6 +13,8 @@ from tileas_xdsl.compiler import compile_module, registered_context, tile_ir_mod
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.kernel_abi import Question, suits
 from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 
@@ -26,6 +28,11 @@ class Task:
     arguments: tuple[int | None, ...]
     """Those of the lowered function that are numbers."""
     grid: tuple[int, int, int]
+
+    def wants(self, question: Question) -> bool:
+        """Whether the launch gains by the form that a question is about, on a usual GPU."""
+        count = latencies(self.target).multiprocessors
+        return suits(question, self.arguments, self.grid, lambda _: count)
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,10 @@ def predict(task: Task) -> Predicted | str:
 
 
 def build(task: Task) -> Built:
-    """Compile a candidate to machine code, or to PTX without ptxas."""
+    """Compile the form of a candidate that its launch wants: to machine code, or to PTX alone."""
     try:
         module = tile_ir_module(task.content, "<candidate>")
-        made = compile_module(module, registered_context(), task.target)
+        made = compile_module(module, registered_context(), task.target, choose=task.wants)
         shared = made.abi.shared_bytes
         try:
             assembled = made.assemble()
