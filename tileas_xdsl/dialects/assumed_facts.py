@@ -16,6 +16,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.clauses import Clause, ClausedType, Form
 from tileas_xdsl.dialects.interned import NONE, int_attr
 
 
@@ -75,12 +76,23 @@ class DivisibilityAttr(ParametrizedAttribute):
                 printer.print_string(", every {} along {}".format(*group))
 
 
+def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
+    if parser.parse_optional_punctuation("?") is not None:
+        return NONE
+    return IntAttr(_parse_number(parser))
+
+
+BOUND = Form(_parse_bound, lambda bound: "?" if bound == NONE else str(bound.data))
+
+
 @dataclass(frozen=True, init=False)
-class BoundsAttr(ParametrizedAttribute):
+class BoundsAttr(ClausedType):
     """Integers, read as signed, between two bounds, both included."""
 
     low: IntAttr | NoneAttr
     high: IntAttr | NoneAttr
+
+    CLAUSES = (Clause(BOUND), Clause(BOUND))
 
     def __init__(self, low: int | None = None, high: int | None = None) -> None:
         super().__init__(_optional(low), _optional(high))
@@ -89,20 +101,3 @@ class BoundsAttr(ParametrizedAttribute):
     def bounds(self) -> tuple[int | None, int | None]:
         """The smallest and the largest number; None for no bound."""
         return _number(self.low), _number(self.high)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            low = _parse_bound(parser)
-            parser.parse_punctuation(",")
-            return low, _parse_bound(parser)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(", ".join("?" if n is None else str(n) for n in self.bounds))
-
-
-def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
-    if parser.parse_optional_punctuation("?") is not None:
-        return NONE
-    return IntAttr(_parse_number(parser))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import TypeAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.clauses import INTEGER, INTEGERS, WORD, Clause, ClausedType, flag
 from tileas_xdsl.dialects.cutlass.kinds import KINDS, PipelineKind
 
 __all__ = [
@@ -47,13 +46,15 @@ def _check_positive(what: str, number: int) -> None:
 
 
 @irdl_attr_definition
-class PipelineType(ParametrizedAttribute, TypeAttribute):
+class PipelineType(ClausedType, TypeAttribute):
     """`!cutlass.pipeline<tma_async, 3, multicast 2>`: kind, stages, blocks that share them."""
 
     name = "cutlass.pipeline"
     kind: StringAttr
     stages: IntAttr
     multicast: IntAttr
+
+    CLAUSES = (Clause(WORD), Clause(INTEGER), Clause(INTEGER, "multicast", " ", default=IntAttr(1)))
 
     def __init__(self, kind: str | StringAttr, stages: int | IntAttr, multicast: int | IntAttr = 1):
         super().__init__(
@@ -77,35 +78,13 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
                 f"stages are shared by {shared} blocks, not {self.multicast.data}"
             )
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        multicast = 1
-        with parser.in_angle_brackets():
-            kind = parser.parse_identifier(" that is a kind of pipelines")
-            parser.parse_punctuation(",")
-            stages = parser.parse_integer(allow_boolean=False)
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("multicast")
-                multicast = parser.parse_integer(allow_boolean=False)
-        return StringAttr(kind), IntAttr(stages), IntAttr(multicast)
 
-    def print_parameters(self, printer: Printer) -> None:
-        shared = f", multicast {self.multicast.data}" if self.multicast.data != 1 else ""
-        printer.print_string(f"<{self.kind.data}, {self.stages.data}{shared}>")
-
-
-class _NumberedType(ParametrizedAttribute, TypeAttribute):
+class _NumberedType(ClausedType, TypeAttribute):
     """A type that says a number."""
 
     number: IntAttr
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            return (IntAttr(parser.parse_integer(allow_boolean=False)),)
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.number.data}>")
+    CLAUSES = (Clause(INTEGER),)
 
 
 @irdl_attr_definition
@@ -123,11 +102,13 @@ class PipelineStateType(_NumberedType):
 
 
 @irdl_attr_definition
-class ParticipantsType(ParametrizedAttribute, TypeAttribute):
+class ParticipantsType(ClausedType, TypeAttribute):
     """`!cutlass.participants<[4, 5, 6, 7]>`: the warps at one end of a pipeline."""
 
     name = "cutlass.participants"
     warps: ArrayAttr[IntAttr]
+
+    CLAUSES = (Clause(INTEGERS),)
 
     def __init__(self, warps: Sequence[int] | ArrayAttr[IntAttr]) -> None:
         if not isinstance(warps, ArrayAttr):
@@ -146,25 +127,16 @@ class ParticipantsType(ParametrizedAttribute, TypeAttribute):
         if len(set(self.numbers)) != len(self.numbers):
             raise VerifyException(f"a warp participates once, but got {list(self.numbers)}")
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            warps = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-            )
-        return (ArrayAttr([IntAttr(warp) for warp in warps]),)
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<{list(self.numbers)}>")
-
 
 @irdl_attr_definition
-class SchedulerParamsType(ParametrizedAttribute, TypeAttribute):
+class SchedulerParamsType(ClausedType, TypeAttribute):
     """`!cutlass.scheduler_params<dp, m>`: who does the tiles of a problem, and in which order."""
 
     name = "cutlass.scheduler_params"
     kind: StringAttr
     raster: StringAttr
+
+    CLAUSES = (Clause(WORD), Clause(WORD))
 
     def __init__(self, kind: str | StringAttr, raster: str | StringAttr = "m") -> None:
         super().__init__(
@@ -182,19 +154,9 @@ class SchedulerParamsType(ParametrizedAttribute, TypeAttribute):
             if given not in known:
                 raise VerifyException(f"tiles are given {' or '.join(known)}, not {given}")
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            kind = StringAttr(parser.parse_identifier(" that is a kind of schedulers"))
-            parser.parse_punctuation(",")
-            return kind, StringAttr(parser.parse_identifier(" that is an axis"))
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.kind.data}, {self.raster.data}>")
-
 
 @irdl_attr_definition
-class WorkTileInfoType(ParametrizedAttribute, TypeAttribute):
+class WorkTileInfoType(ClausedType, TypeAttribute):
     """`!cutlass.work_tile_info`: the tile that a block works on, if there is one.
 
     `!cutlass.work_tile_info<streamk>`: a part of a tile along K, and what is left of a unit.
@@ -203,29 +165,21 @@ class WorkTileInfoType(ParametrizedAttribute, TypeAttribute):
     name = "cutlass.work_tile_info"
     is_part: BoolAttr
 
+    CLAUSES = (Clause(flag(STREAMK), default=BoolAttr.from_bool(False)),)
+
     def __init__(self, is_part: bool | BoolAttr = False) -> None:
         super().__init__(BoolAttr.from_bool(is_part) if isinstance(is_part, bool) else is_part)
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return (BoolAttr.from_bool(False),)
-        parser.parse_keyword(STREAMK)
-        parser.parse_punctuation(">")
-        return (BoolAttr.from_bool(True),)
-
-    def print_parameters(self, printer: Printer) -> None:
-        if self.is_part.value.data:
-            printer.print_string(f"<{STREAMK}>")
-
 
 @irdl_attr_definition
-class SeqBarType(ParametrizedAttribute, TypeAttribute):
+class SeqBarType(ClausedType, TypeAttribute):
     """`!cutlass.seq_bar<2, 3>`: barriers for each of 2 stages and 3 groups that take turns."""
 
     name = "cutlass.seq_bar"
     depth: IntAttr
     length: IntAttr
+
+    CLAUSES = (Clause(INTEGER), Clause(INTEGER))
 
     def __init__(self, depth: int | IntAttr, length: int | IntAttr) -> None:
         super().__init__(
@@ -241,17 +195,6 @@ class SeqBarType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         _check_positive("the stages of a sequence are", self.depth.data)
         _check_positive("the groups of a sequence are", self.length.data)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            depth = parser.parse_integer(allow_boolean=False)
-            parser.parse_punctuation(",")
-            length = parser.parse_integer(allow_boolean=False)
-        return IntAttr(depth), IntAttr(length)
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string(f"<{self.depth.data}, {self.length.data}>")
 
 
 @irdl_attr_definition

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tileas_xdsl.dialects.clauses import INTEGER, TYPE, Clause, ClausedType
 from tileas_xdsl.dialects.shared_parsing import parse_shape_and_element, print_shape_and_element
 
 
@@ -53,26 +54,15 @@ class AATiledViewType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class PtrType(ParametrizedAttribute, TypeAttribute):
+class PtrType(ClausedType, TypeAttribute):
     """`!nv_tileaa.ptr<f16, 1>`: a pointer to elements in a numbered address space."""
 
     name = "nv_tileaa.ptr"
     pointee: Attribute
     address_space: IntAttr
 
+    CLAUSES = (Clause(TYPE), Clause(INTEGER))
+
     def __init__(self, pointee: Attribute, address_space: int | IntAttr = 1) -> None:
         space = address_space if isinstance(address_space, IntAttr) else IntAttr(address_space)
         super().__init__(pointee, space)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            pointee = parser.parse_type()
-            parser.parse_punctuation(",")
-            space = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return pointee, IntAttr(space)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.pointee)
-            printer.print_string(f", {self.address_space.data}")

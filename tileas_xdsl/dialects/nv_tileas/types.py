@@ -11,6 +11,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.clauses import INTEGER, Clause, ClausedType, Form, parameter_of
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.shared_parsing import (
@@ -18,6 +19,9 @@ from tileas_xdsl.dialects.shared_parsing import (
     parse_shape_and_element,
     print_shape_and_element,
 )
+
+PAYLOAD = Form(parse_payload_type, str)
+SPACE = parameter_of(SpaceAttr)
 
 
 @irdl_attr_definition
@@ -49,11 +53,13 @@ class TmaDescType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class AsyncTokenType(ParametrizedAttribute, TypeAttribute):
+class AsyncTokenType(ClausedType, TypeAttribute):
     """`!nv_tileas.token`: completion of asynchronous work; `!nv_tileas.token<T>` delivers a `T`."""
 
     name = "nv_tileas.token"
     payload: Attribute
+
+    CLAUSES = (Clause(PAYLOAD, default=NoneAttr()),)
 
     def __init__(self, payload: Attribute | None = None) -> None:
         super().__init__(NoneAttr() if payload is None else payload)
@@ -63,26 +69,9 @@ class AsyncTokenType(ParametrizedAttribute, TypeAttribute):
         """The type of the value that `async.wait` returns; None for a bare token."""
         return None if isinstance(self.payload, NoneAttr) else self.payload
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return (NoneAttr(),)
-        payload = parse_payload_type(parser)
-        parser.parse_punctuation(">")
-        return (payload,)
-
-    def print_parameters(self, printer: Printer) -> None:
-        if self.delivered is not None:
-            with printer.in_angle_brackets():
-                printer.print_attribute(self.payload)
-
-
-def _optional_count(parser: AttrParser) -> int | None:
-    return parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-
 
 @irdl_attr_definition
-class IteratorType(ParametrizedAttribute, TypeAttribute):
+class IteratorType(ClausedType, TypeAttribute):
     """`iterator<T, 3, smem>`: a rotating handle of a pipeline's stages.
 
     `payload` is what a stage holds (a `tuple` for several tiles); the number of stages and the
@@ -93,6 +82,10 @@ class IteratorType(ParametrizedAttribute, TypeAttribute):
     payload: Attribute
     count: IntAttr | NoneAttr
     space: SpaceAttr | NoneAttr
+
+    CLAUSES = (
+        Clause(PAYLOAD), Clause(INTEGER, default=NoneAttr()), Clause(SPACE, default=NoneAttr()),
+    )  # fmt: skip
 
     def __init__(
         self, payload: Attribute, count: int | None = None, space: Space | None = None
@@ -118,29 +111,6 @@ class IteratorType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         if self.stages is not None and self.stages < 1:
             raise VerifyException(f"an iterator has at least one stage, not {self.stages}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        count: IntAttr | NoneAttr = NoneAttr()
-        space: SpaceAttr | NoneAttr = NoneAttr()
-        with parser.in_angle_brackets():
-            payload = parse_payload_type(parser)
-            more = parser.parse_optional_punctuation(",")
-            stages = _optional_count(parser) if more else None
-            if stages is not None:
-                count = IntAttr(stages)
-                more = parser.parse_optional_punctuation(",")
-            if more:
-                space = SpaceAttr(parser.parse_str_enum(Space))
-        return payload, count, space
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.payload)
-            if self.stages is not None:
-                printer.print_string(f", {self.stages}")
-            if isinstance(self.space, SpaceAttr):
-                printer.print_string(f", {self.space.data.value}")
 
 
 @irdl_attr_definition

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import TypeAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.clauses import INTEGER, WORD, Clause, ClausedType
 from tileas_xdsl.target.isa.kinds import KINDS, PARAMETER_BYTES
 
 MAX_REGISTERS = 256
@@ -19,7 +17,7 @@ MAX_REGISTERS = 256
 
 
 @irdl_attr_definition
-class RegType(ParametrizedAttribute, TypeAttribute):
+class RegType(ClausedType, TypeAttribute):
     """`!ptx.reg<f32, 128>`: a tuple of 128 per-thread registers of one kind; one by default."""
 
     name = "ptx.reg"
@@ -27,22 +25,7 @@ class RegType(ParametrizedAttribute, TypeAttribute):
     kind: StringAttr
     count: IntAttr
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """Read `<kind>` or `<kind, count>`."""
-        with parser.in_angle_brackets():
-            kind = parser.parse_identifier(" of a kind of register")
-            count = 1
-            if parser.parse_optional_punctuation(","):
-                count = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return [StringAttr(kind), IntAttr(count)]
-
-    def print_parameters(self, printer: Printer) -> None:
-        """Print what `parse_parameters` reads."""
-        count = self.count.data
-        printer.print_string(
-            f"<{self.kind.data}>" if count == 1 else f"<{self.kind.data}, {count}>"
-        )
+    CLAUSES = (Clause(WORD), Clause(INTEGER, default=IntAttr(1)))
 
     def verify(self) -> None:
         """Kinds are those of PTX; a tuple has at least one register."""
@@ -63,7 +46,7 @@ def reg(kind: str, count: int = 1) -> RegType:
 
 
 @irdl_attr_definition
-class ParamType(ParametrizedAttribute, TypeAttribute):
+class ParamType(ClausedType, TypeAttribute):
     """`!ptx.param<u64>` or `!ptx.param<b8, 128, align 64>`: a parameter in `.param` space."""
 
     name = "ptx.param"
@@ -73,27 +56,10 @@ class ParamType(ParametrizedAttribute, TypeAttribute):
     align: IntAttr
     """Bytes; 0 is the natural alignment of the element."""
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """Read `<element>`, `<element, count>` or `<element, count, align n>`."""
-        with parser.in_angle_brackets():
-            element = parser.parse_identifier(" of the type of a parameter")
-            count, align = 1, 0
-            while parser.parse_optional_punctuation(","):
-                if parser.parse_optional_keyword("align"):
-                    align = parser.parse_integer(allow_boolean=False, allow_negative=False)
-                else:
-                    count = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return [StringAttr(element), IntAttr(count), IntAttr(align)]
-
-    def print_parameters(self, printer: Printer) -> None:
-        """Print what `parse_parameters` reads."""
-        parts = [self.element.data]
-        if self.count.data != 1:
-            parts.append(str(self.count.data))
-        if self.align.data:
-            parts.append(f"align {self.align.data}")
-        printer.print_string(f"<{', '.join(parts)}>")
+    CLAUSES = (
+        Clause(WORD), Clause(INTEGER, default=IntAttr(1)),
+        Clause(INTEGER, "align", " ", default=IntAttr(0)),
+    )  # fmt: skip
 
     @property
     def size(self) -> int:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import AffineMapAttr, IntAttr
-from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.ir import Data
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -14,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.affine_expressions import is_quasi_affine, number_of_affine
+from tileas_xdsl.dialects.clauses import INTEGER, Clause, ClausedType, Form
 from tileas_xdsl.dialects.shared_parsing import parse_quoted_layout
 from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.errors import LayoutError
@@ -22,8 +22,19 @@ from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.text import parse_layout
 
 
+def _parse_map(parser: AttrParser) -> AffineMapAttr:
+    start = parser.pos
+    found = parser.parse_attribute()
+    if not isinstance(found, AffineMapAttr):
+        parser.raise_error("expected an affine_map", start, parser.pos)
+    return found
+
+
+MAP = Form(_parse_map, str)
+
+
 @irdl_attr_definition
-class FragmentAttr(ParametrizedAttribute):
+class FragmentAttr(ClausedType):
     """`#tl.fragment<affine_map<(d0, d1)[s0] -> (THREAD, SLOT)>, replicas = 2>`.
 
     The owner thread of each element of a fragment, or of each iteration of a loop, and its slot or
@@ -35,6 +46,8 @@ class FragmentAttr(ParametrizedAttribute):
 
     map: AffineMapAttr
     replicas: IntAttr
+
+    CLAUSES = (Clause(MAP), Clause(INTEGER, "replicas", default=IntAttr(1)))
 
     def __init__(self, map: AffineMap | AffineMapAttr, replicas: int | IntAttr = 1) -> None:
         super().__init__(
@@ -65,26 +78,6 @@ class FragmentAttr(ParametrizedAttribute):
             raise VerifyException(f"divides by positive constants only, unlike {map_}")
         if self.slot is not None and symbols_of(self.slot):
             raise VerifyException(f"has all copies in one slot, but that of {map_} uses s0")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            map_ = parser.parse_attribute()
-            if not isinstance(map_, AffineMapAttr):
-                parser.raise_error("expected an affine_map", start, parser.pos)
-            replicas = 1
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("replicas")
-                parser.parse_punctuation("=")
-                replicas = parser.parse_integer(allow_boolean=False)
-        return (map_, IntAttr(replicas))
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.map)
-            if self.replicas.data != 1:
-                printer.print_string(f", replicas = {self.replicas.data}")
 
 
 @irdl_attr_definition

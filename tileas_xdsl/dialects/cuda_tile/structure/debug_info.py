@@ -22,29 +22,27 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tileas_xdsl.dialects.clauses import Clause, ClausedType, Form
+
 AttrT = TypeVar("AttrT", bound=ParametrizedAttribute)
 
 
+def _string(parser: AttrParser) -> Attribute:
+    return StringAttr(parser.parse_str_literal())
+
+
+STRING = Form(_string, str)
+
+
 @irdl_attr_definition
-class DIFileAttr(ParametrizedAttribute):
+class DIFileAttr(ClausedType):
     """`#cuda_tile.di_file<"kernel.py" in "/home/user">`."""
 
     name = "cuda_tile.di_file"
     file_name: StringAttr
     directory: StringAttr
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            name = StringAttr(parser.parse_str_literal())
-            parser.parse_keyword("in")
-            return name, StringAttr(parser.parse_str_literal())
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.file_name)
-            printer.print_string(" in ")
-            printer.print_attribute(self.directory)
+    CLAUSES = (Clause(STRING), Clause(STRING, "in", " ", before=" "))
 
 
 Field = tuple[str, Callable[[AttrParser], Attribute], bool]
@@ -90,10 +88,6 @@ def _print_field(printer: Printer, name: str, value: Attribute) -> None:
 
 def _number(parser: AttrParser) -> Attribute:
     return IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
-
-
-def _string(parser: AttrParser) -> Attribute:
-    return StringAttr(parser.parse_str_literal())
 
 
 def _one_of(*definitions: type[ParametrizedAttribute]) -> Callable[[AttrParser], Attribute]:

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.assumed_facts import BoundsAttr, DivisibilityAttr
+from tileas_xdsl.dialects.clauses import INTEGERS, Clause, ClausedType
 from tileas_xdsl.dialects.cuda_tile.types.scalars import is_integer
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, integers
 from tileas_xdsl.dialects.cuda_tile.types.view_types import TensorViewType
@@ -89,7 +89,7 @@ class DivByAttr(DivisibilityAttr, AssumePredicate):
 
 
 @irdl_attr_definition
-class SameElementsAttr(AssumePredicate):
+class SameElementsAttr(ClausedType, AssumePredicate):
     """`#cuda_tile.same_elements<[2, 4]>`: chunks of 2 by 4 neighbours have one value each."""
 
     name = "cuda_tile.same_elements"
@@ -98,20 +98,7 @@ class SameElementsAttr(AssumePredicate):
     def __init__(self, values: Sequence[int] | ArrayAttr[IntAttr]) -> None:
         super().__init__(values if isinstance(values, ArrayAttr) else integers(values))
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            return [
-                integers(
-                    parser.parse_comma_separated_list(
-                        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-                    )
-                )
-            ]
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"[{', '.join(str(value.data) for value in self.values)}]")
+    CLAUSES = (Clause(INTEGERS),)
 
     def check(self, type_: Attribute) -> None:
         if not isinstance(type_, TileType):

@@ -6,33 +6,22 @@ Matrix forms: PTX ISA 9.7.14.5.15 (ldmatrix) and 9.7.14.5.16 (stmatrix).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.dialects.builtin import BoolAttr, IntAttr, StringAttr
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.clauses import INTEGER, TYPE, WORD, Clause, ClausedType, flag
 from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType, CopyCall
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import registers_of
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    INTEGER,
-    TUPLE,
-    TYPE,
-    WORD,
-    Clause,
-    ClausedType,
-    integer,
-    text,
-    unit,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TUPLE, integer, text, unit
 from tileas_xdsl.layout import Layout, coalesce, composition, make_layout
 from tileas_xdsl.target.features import FEATURES, Feature
 
@@ -68,13 +57,19 @@ class UniversalCopyType(ClausedType, CopyAtomType, TypeAttribute):
     name = "cute_nvgpu.atom.universal_copy"
     value_type: Attribute
     bits: IntAttr
+    dsmem: BoolAttr
     order: StringAttr
     scope: StringAttr
-    dsmem: IntAttr
+
+    CLAUSES = (
+        Clause(TYPE), Clause(BITS), Clause(flag("allow_dsmem"), default=BoolAttr.from_bool(False)),
+        Clause(WORD, "mem_order", default=StringAttr("")),
+        Clause(WORD, "mem_scope", default=StringAttr("")),
+    )  # fmt: skip
 
     @property
     def minimum_targets(self) -> Sequence[str]:
-        return ("sm_90",) if integer(self.dsmem) else ()
+        return ("sm_90",) if self.dsmem.value.data else ()
 
     @property
     def source_spaces(self) -> Sequence[AddressSpace]:
@@ -87,34 +82,6 @@ class UniversalCopyType(ClausedType, CopyAtomType, TypeAttribute):
     @property
     def copy_bits(self) -> int | None:
         return integer(self.bits)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found: dict[str, str] = {}
-        with parser.in_angle_brackets():
-            element = parser.parse_type()
-            parser.parse_punctuation(",")
-            bits = BITS.parse(parser)
-            while parser.parse_optional_punctuation(","):
-                start = parser.pos
-                keyword = parser.parse_identifier()
-                if keyword in found or keyword not in ("allow_dsmem", "mem_order", "mem_scope"):
-                    parser.raise_error(
-                        f"a copy says mem_order, mem_scope once, not {keyword}", start
-                    )
-                found[keyword] = "1"
-                if keyword != "allow_dsmem":
-                    parser.parse_punctuation("=")
-                    found[keyword] = parser.parse_identifier()
-        order, scope = (StringAttr(found.get(key, "")) for key in ("mem_order", "mem_scope"))
-        return element, bits, order, scope, IntAttr("allow_dsmem" in found)
-
-    def print_parameters(self, printer: Printer) -> None:
-        parts = [str(self.value_type), BITS.show(self.bits)]
-        parts += ["allow_dsmem"] * integer(self.dsmem)
-        for key, value in (("mem_order", self.order), ("mem_scope", self.scope)):
-            parts += [f"{key} = {text(value)}"] * bool(text(value))
-        printer.print_string(f"<{', '.join(parts)}>")
 
     def verify(self) -> None:
         if integer(self.bits) not in COPY_BITS:
@@ -134,7 +101,7 @@ class SimtAsyncCopyType(ClausedType, CopyAtomType, TypeAttribute):
     cache: StringAttr
     bits: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(TYPE), Clause(WORD, "cache"), Clause(BITS))
+    CLAUSES = (Clause(TYPE), Clause(WORD, "cache"), Clause(BITS))
 
     @property
     def minimum_targets(self) -> Sequence[str]:
@@ -255,7 +222,7 @@ class LdsmType(MatrixCopyType, TypeAttribute):
     count: IntAttr
     direction: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE, "val_type"), Clause(TUPLE, "mode"), Clause(WORD, "sz_pattern"),
         Clause(INTEGER, "num_matrices"), Clause(WORD),
     )  # fmt: skip
@@ -300,7 +267,7 @@ class StsmType(MatrixCopyType, TypeAttribute):
     count: IntAttr
     direction: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(TUPLE, "mode"), Clause(INTEGER, "num_matrices"), Clause(WORD),
     )  # fmt: skip
 

@@ -22,10 +22,11 @@ from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.clauses import ClausedType
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType, MmaCall, MmaOperand
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, numbers
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import numbers
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescViewType
 from tileas_xdsl.layout import ComposedLayout, Layout, is_injective
 from tileas_xdsl.layout.int_tuple import flat

@@ -6,7 +6,6 @@ Shapes and types: PTX ISA 9.7.14 (`mma.sync`).  Layouts: CUTLASS include/cute/at
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, i32
 from xdsl.ir import Attribute, TypeAttribute
@@ -14,25 +13,14 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.clauses import INTEGER, TYPE, WORD, Clause
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import FP8, MmaType, registers_of
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    INTEGER,
-    SHAPE,
-    SIGNATURE,
-    TYPE,
-    WORD,
-    Clause,
-    integer,
-    text,
-    types,
-)
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    TYPES as TYPE_LIST,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import SHAPE, SIGNATURE, integer, text, types
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TYPES as TYPE_LIST
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.features import FEATURES, Feature
@@ -136,7 +124,7 @@ class UniversalFmaType(WarpMmaType, TypeAttribute):
     shape: ArrayAttr[IntAttr]
     element_types: ArrayAttr[Attribute]
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(SHAPE), Clause(SIGNATURE))
+    CLAUSES = (Clause(SHAPE), Clause(SIGNATURE))
 
     @property
     def threads(self) -> int:
@@ -163,8 +151,8 @@ class Sm80MmaType(WarpMmaType, TypeAttribute):
     shape: ArrayAttr[IntAttr]
     element_types: ArrayAttr[Attribute]
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(SHAPE), Clause(TYPE_LIST, "elem_type"))
-    END: ClassVar[str] = " >"
+    CLAUSES = (Clause(SHAPE), Clause(TYPE_LIST, "elem_type"))
+    END = " >"
 
     def verify(self) -> None:
         a, b, c = self.elements
@@ -182,10 +170,10 @@ class Sm80SparseMmaType(WarpMmaType, TypeAttribute):
     element_types: ArrayAttr[Attribute]
     metadata: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(SHAPE), Clause(TYPE_LIST, "elem_type"), Clause(WORD, "metadata"),
     )  # fmt: skip
-    END: ClassVar[str] = " >"
+    END = " >"
 
     @property
     def state(self) -> Sequence[AtomField]:
@@ -219,8 +207,8 @@ class Sm89MmaType(WarpMmaType, TypeAttribute):
     shape: ArrayAttr[IntAttr]
     element_types: ArrayAttr[Attribute]
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(SHAPE), Clause(TYPE_LIST, "elem_type"))
-    END: ClassVar[str] = " >"
+    CLAUSES = (Clause(SHAPE), Clause(TYPE_LIST, "elem_type"))
+    END = " >"
 
     @property
     def minimum_targets(self) -> Sequence[str]:
@@ -258,7 +246,7 @@ class Sm120MmaBlockScaledType(WarpMmaType, TypeAttribute):
     scale_type: Attribute
     scale_layout: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(SHAPE), Clause(INTEGER, "vec_size"), Clause(TYPE_LIST, "elem_type"),
         Clause(TYPE, "sf_type"), Clause(WORD, "use_sf_layout_TV"),
     )  # fmt: skip

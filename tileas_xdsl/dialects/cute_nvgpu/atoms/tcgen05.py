@@ -14,25 +14,20 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.clauses import INTEGER, TYPE, WORD, Clause
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import accumulators_of, descriptors_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    INTEGER,
     KEYWORDS,
     SHAPE,
-    TYPE,
-    WORD,
-    Clause,
     integer,
     keywords,
     text,
     types,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    TYPES as TYPE_LIST,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TYPES as TYPE_LIST
 from tileas_xdsl.dialects.cute_nvgpu.atoms.wgmma import check_majors
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
@@ -174,7 +169,7 @@ class Sm100MmaType(UmmaType, TypeAttribute):
     fragments: StringAttr
     exponent: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = _PLAIN
+    CLAUSES = _PLAIN
 
     @property
     def state(self) -> Sequence[AtomField]:
@@ -198,7 +193,7 @@ class Sm100MmaSparseType(UmmaType, TypeAttribute):
     fragments: StringAttr
     exponent: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = _PLAIN
+    CLAUSES = _PLAIN
     STEP: ClassVar[int] = SPARSE_STEP
 
     @property
@@ -250,7 +245,7 @@ class Sm100MmaBlockScaledType(ScaledUmmaType, TypeAttribute):
     fragments: StringAttr
     vector: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = _SCALED
+    CLAUSES = _SCALED
 
     @property
     def state(self) -> Sequence[AtomField]:
@@ -270,7 +265,7 @@ class Sm100MmaBlockScaledSparseType(ScaledUmmaType, TypeAttribute):
     fragments: StringAttr
     vector: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = _SCALED
+    CLAUSES = _SCALED
     STEP: ClassVar[int] = SPARSE_STEP
 
     @property

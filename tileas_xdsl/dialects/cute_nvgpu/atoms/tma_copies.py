@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import IntAttr, IntegerType, StringAttr, i16, i64
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
+from tileas_xdsl.dialects.clauses import INTEGER, TYPE, WORD, Clause, ClausedType
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, CopyAtomType, PrefetchAtomType
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.layouts import LayoutAttr
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    INTEGER,
-    LAYOUT,
-    TUPLE,
-    TYPE,
-    WORD,
-    Clause,
-    ClausedType,
-    integer,
-    text,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import LAYOUT, TUPLE, integer, text
 from tileas_xdsl.layout import Layout, coalesce, composition
 from tileas_xdsl.layout.axes import AxisSum, Offset, axis_sum, terms_of
 from tileas_xdsl.target.features import FEATURES, Feature
@@ -140,10 +131,10 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
     multicast: StringAttr
     basis: LayoutAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(INTEGER, "copy_bits"), Clause(WORD, "mode"),
-        Clause(INTEGER, "num_cta"), Clause(TUPLE, "g_stride"), Clause(WORD, "mcast", " "),
-        Clause(LAYOUT, "tma_gbasis", " "),
+        Clause(INTEGER, "num_cta"), Clause(TUPLE, "g_stride"), Clause(WORD, "mcast", before=" "),
+        Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
 
     @property
@@ -182,9 +173,9 @@ class TmaStoreType(TmaCopyType, TypeAttribute):
     strides: IntTupleType
     basis: LayoutAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(INTEGER, "copy_bits"), Clause(WORD, "mode"),
-        Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", " "),
+        Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
 
     @property
@@ -216,9 +207,9 @@ class TmaReduceType(TmaCopyType, TypeAttribute):
     strides: IntTupleType
     basis: LayoutAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(INTEGER, "copy_bits"), Clause(WORD, "mode"), Clause(WORD, "kind"),
-        Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", " "),
+        Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
 
     @property
@@ -278,7 +269,7 @@ class NonExecTiledTmaLoadType(PartitionType, TypeAttribute):
     basis: LayoutAttr
     format: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
+    CLAUSES = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
         _check_keyword("the kind of a load", text(self.kind), TILED_KINDS)
@@ -296,7 +287,7 @@ class NonExecTiledTmaStoreType(PartitionType, TypeAttribute):
     basis: LayoutAttr
     format: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
+    CLAUSES = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
         _check_keyword("the kind of a store", text(self.kind), TILED_KINDS[:1])
@@ -314,7 +305,7 @@ class NonExecTiledTmaReduceType(PartitionType, TypeAttribute):
     basis: LayoutAttr
     format: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (Clause(WORD), *_TAIL)
+    CLAUSES = (Clause(WORD), *_TAIL)
 
     def verify(self) -> None:
         _check_keyword("a reduction", text(self.kind), REDUCTIONS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import Attribute, TypeAttribute
@@ -11,19 +11,11 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.clauses import TYPE, WORD, Clause, ClausedType
 from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType
 from tileas_xdsl.dialects.cute.base.symbolic_values import map_tree
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    TIMES,
-    TYPE,
-    WORD,
-    Clause,
-    ClausedType,
-    integer,
-    text,
-    unit,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TIMES, integer, text, unit
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import TARGETS
 from tileas_xdsl.layout import Layout, make_layout
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, counted, move_registers
@@ -60,7 +52,7 @@ class TmemMoveType(ClausedType, CopyAtomType):
         width: IntAttr
         repeat: IntAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(LANES), Clause(WIDTH), Clause(TIMES),
     )  # fmt: skip
 
@@ -196,7 +188,7 @@ class S2tCopyType(ClausedType, CopyAtomType, TypeAttribute):
     blocks: IntAttr
     broadcast: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(TYPE), Clause(LANES), Clause(WIDTH), Clause(BLOCKS), Clause(WORD),
     )  # fmt: skip
 

@@ -6,7 +6,6 @@ Layouts: CUTLASS include/cute/atom/mma_traits_sm90_gmma.hpp.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, i1
 from xdsl.ir import Attribute, Operation, TypeAttribute
@@ -14,21 +13,12 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.clauses import WORD, Clause
 from tileas_xdsl.dialects.cute.atom.interfaces import AtomField, MmaOperand
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import MmaType, registers_of
 from tileas_xdsl.dialects.cute_nvgpu.atoms.operand_views import descriptors_of
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    KEYWORDS,
-    SHAPE,
-    WORD,
-    Clause,
-    keywords,
-    text,
-    types,
-)
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
-    TYPES as TYPE_LIST,
-)
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import KEYWORDS, SHAPE, keywords, text, types
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TYPES as TYPE_LIST
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ELEMENTS, THREADS, M, ptx_element
 from tileas_xdsl.layout import Layout
 from tileas_xdsl.target.features import FEATURES, Feature
@@ -63,7 +53,7 @@ class Sm90MmaType(MmaType, TypeAttribute):
     element_types: ArrayAttr[Attribute]
     fragments: StringAttr
 
-    CLAUSES: ClassVar[Sequence[Clause]] = (
+    CLAUSES = (
         Clause(SHAPE), Clause(KEYWORDS, "ab_major"), Clause(TYPE_LIST, "elem_type"),
         Clause(WORD, "frag_kind"),
     )  # fmt: skip

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.clauses import ClausedType
 from tileas_xdsl.dialects.cute.atom.calls import atom_of
 from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType
 from tileas_xdsl.dialects.cute.base.operands import has_static_shape
@@ -27,7 +28,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.copies import (
     StsmType,
     UniversalCopyType,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, integer, text
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer, text
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import (
     TmaCopyType,
     TmaLoadType,
@@ -104,7 +105,7 @@ def _sides(op: CopyCallOp, view: SSAValue, atom: CopyAtomType, side: Layout | No
 
 def _universal(conv: Converter, atom: UniversalCopyType, source: Side, to: Side) -> None:
     stated = [name for name in (text(atom.order), text(atom.scope)) if name not in ("", "weak")]
-    if stated or integer(atom.dsmem):
+    if stated or atom.dsmem.value.data:
         raise op_error(conv.at, f"is lowered for weak copies of a block only, not {atom}")
     fragment = read(conv, source.view, source.indices)
     write(conv, to.view, to.indices, _as_elements(conv, fragment, to.element))

@@ -13,6 +13,7 @@ from xdsl.dialects import vector
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.clauses import ClausedType
 from tileas_xdsl.dialects.cute.atom.calls import atom_of
 from tileas_xdsl.dialects.cute.atom.interfaces import MmaAtomType
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -28,7 +29,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.mma_sync import (
     Sm120MmaBlockScaledType,
     UniversalFmaType,
 )
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import ClausedType, text
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import text
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
     Sm100MmaBlockScaledSparseType,
     Sm100MmaBlockScaledType,
