@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tileas_xdsl.interpreters.ptx.checking.lifetimes import check_ended, check_started
 from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import (
     CheckedCta,
     CheckedWarps,
@@ -50,7 +51,7 @@ class Checker:
     def __init__(
         self, warps: int, ctas: int, granules: int, findings: Findings, overlaps: TileOverlaps
     ) -> None:
-        self.clocks = Clocks(warps)
+        self.clocks = Clocks(warps, ctas)
         self.findings = findings
         no_agent = self.clocks.no_agent
         self.shared = [ShadowMemory(granules, no_agent, overlaps) for _ in range(ctas)]
@@ -343,44 +344,13 @@ class Checker:
         agents = warpgroup.agents
         return self.clocks.start_of_warps(agents[0], agents[-1], at)
 
+    def reach(self, cta: CheckedCta, agent: int, at: int) -> None:
+        """Check that a warp of another CTA reaches the shared memory of one that has started."""
+        check_started(cta, agent, at, self.clocks, self.findings)
+
     def leave(self, cta: CheckedCta) -> None:
         """Check that no access to the shared memory of a CTA may come after it has exited."""
-        clocks = self.clocks
-        first = cta.rank * cta.warp_count
-        ordered = clocks.ordered[first : first + cta.warp_count].max(0)
-        for agent, clock in cta.remote_access.items():
-            if ordered[agent] < clock:
-                name = cta.cluster.warp_name(agent)
-                self.findings.add(
-                    "exit-race",
-                    None,
-                    f"{cta.name} may end before {name} last reaches into its shared memory",
-                    ["hint: end the kernel with barrier.cluster.arrive and barrier.cluster.wait"],
-                )
-                return
-        self._check_arrived(cta, ordered)
-
-    def _check_arrived(self, cta: CheckedCta, ordered: Array) -> None:
-        """Report copies into the shared memory of an exiting CTA that none of its threads waited
-        for."""
-        clocks, shadow = self.clocks, self.shared[cta.rank]
-        if shadow.has_unordered_tile(ordered):
-            shadow.release_tiles()
-        shadow_plane = shadow.granules
-        late = (shadow_plane.clock >= ordered[shadow_plane.writer]) & clocks.are_copies(
-            shadow_plane.writer
-        )
-        if not late.any():
-            return
-        first = int(np.flatnonzero(late)[0])
-        warp, prefix = clocks.describe(int(shadow_plane.writer[first]))
-        self.findings.add(
-            "exit-race",
-            int(shadow_plane.clock[first]) % TICK,
-            f"{cta.name} may end while {prefix}{cta.cluster.warp_name(warp)} still writes its "
-            "shared memory",
-            ["hint: a thread has to wait for the mbarrier that the copy tells"],
-        )
+        check_ended(cta, self.shared[cta.rank], self.clocks, self.findings)
 
 
 def _whole_granules(offsets: Array, size: int) -> Array | None:

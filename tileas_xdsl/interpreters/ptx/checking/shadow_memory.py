@@ -302,9 +302,30 @@ class ShadowMemory:
         """The tiles that are kept as a whole."""
         return self._tiles or self._new_tiles()
 
-    def has_unordered_tile(self, ordered: Array) -> bool:
-        """Return whether the write of a tile did not happen before a clock."""
-        return self._tiles is not None and self._tiles.has_unordered_write(ordered)
+    def unordered(
+        self, ordered: Array, writers: Array, readers: Array
+    ) -> tuple[int, int, bool] | None:
+        """Return a write or a read that did not happen before the clock `ordered`: its agent, its
+        stamp and whether it writes. `writers` and `readers` are masks of agents."""
+        if self._tiles is not None and self._tiles.has_unordered(ordered):
+            self.release_tiles()
+        parts = [(self.granules, ~self._by_bytes)]
+        if self._bytes is not None:
+            parts.append((self._bytes, np.repeat(self._by_bytes, 16)))
+        for plane, present in parts:
+            late = (plane.clock >= ordered[plane.writer]) & writers[plane.writer] & present
+            if late.any():
+                first = int(np.flatnonzero(late)[0])
+                return int(plane.writer[first]), int(plane.clock[first]), True
+            for agents, accesses, writes in (
+                (writers, plane.strong, True),
+                (readers, plane.readers, False),
+            ):
+                for agent in [agent for agent in accesses if agents[agent]]:
+                    late = (accesses[agent] >= ordered[agent]) & present
+                    if late.any():
+                        return agent, int(accesses[agent][late][0]), writes
+        return None
 
     def release_tiles(self) -> None:
         """Record the accesses of all tiles by granules."""

@@ -2,9 +2,9 @@
 
 Agents are the warps; for each warp the copies that it starts (asynchronous proxy); for each warp
 its tensor-core instructions; and for each pair of a warp and an mbarrier the copies that signal it,
-since copies of different mbarriers complete in any order.  An access has the stamp
-`clock << 20 | instruction`.  A vector clock is one limit per agent: accesses of the agent with a
-stamp below the limit happened before.  With warps 0 and 1:
+since copies of different mbarriers complete in any order, those of a multicast too.  An access has
+the stamp `clock << 20 | instruction`.  A vector clock is one limit per agent: accesses of the agent
+with a stamp below the limit happened before.  With warps 0 and 1:
 
     warp 0: st.shared x    stamp 2    clock of warp 0 = [3, 1]
     warp 0: mbarrier.arrive           release: the barrier joins [3, 1]; warp 0 ticks: [4, 1]
@@ -17,6 +17,8 @@ asynchronous proxy comes behind: only `fence.proxy.async` raises it, PTX ISA 9.7
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -31,7 +33,8 @@ GLOBAL_WRITES = -1
 """The signal of the writes of bulk stores, which no mbarrier observes."""
 
 COPY_AGENTS = 32
-"""Pairs of a warp and an mbarrier that get an agent; further ones share that of the warp."""
+"""By CTA of a cluster, pairs of a warp and an mbarrier that get an agent; further ones share that
+of the warp."""
 FOREVER = np.iinfo(np.int64).max
 
 
@@ -85,9 +88,10 @@ class AsyncEvent:
 class Clocks:
     """The vector clocks of all warps of a cluster."""
 
-    def __init__(self, warps: int) -> None:
+    def __init__(self, warps: int, ctas: int = 1) -> None:
         self.warps = warps
-        self.agents = 3 * warps + COPY_AGENTS
+        self._max_pairs = ctas * COPY_AGENTS
+        self.agents = 3 * warps + self._max_pairs
         self.no_agent = self.agents
         shape = (warps, self.agents + 1)
         self.ordered = np.full(shape, TICK, np.int64)
@@ -207,15 +211,31 @@ class Clocks:
         """Return the limit above all operations of an asynchronous agent so far."""
         return (self._issued[agent] + 1) * TICK
 
-    def start_copy(self, warp: int, instruction: int, signal: int | None = None) -> AsyncEvent:
+    def start_copy(self, warp: int, instruction: int, signal: object = None) -> AsyncEvent:
         """Start a copy of the asynchronous proxy that signals the mbarrier `signal`."""
         return self._start(warp, self._copy_agent(warp, signal), instruction)
 
-    def _copy_agent(self, warp: int, signal: int | None) -> int:
+    def start_multicast(
+        self, warp: int, instruction: int, signal: int, ranks: Sequence[int]
+    ) -> tuple[AsyncEvent, Mapping[int, AsyncEvent]]:
+        """Start a copy to CTAs by rank; return its read, and what it writes to each of them.
+
+        Each CTA is told of its own bytes only, which have been read then: what one has waited for
+        may still be on its way to the others.
+        """
+        read = self.start_copy(warp, instruction, signal)
+        if len(ranks) == 1:
+            return read, {ranks[0]: read}
+        writes = {rank: self.start_copy(warp, instruction, (signal, rank)) for rank in ranks}
+        for write in writes.values():
+            write.limits[read.agent] = read.end
+        return read, writes
+
+    def _copy_agent(self, warp: int, signal: object) -> int:
         found = self._copy_agents.get((warp, signal))
         if found is not None:
             return found
-        if signal is None or len(self._issuers) == COPY_AGENTS:
+        if signal is None or len(self._issuers) == self._max_pairs:
             return self.warps + warp
         agent = self._copy_agents[warp, signal] = 3 * self.warps + len(self._issuers)
         self._issuers.append(warp)
@@ -284,6 +304,11 @@ class Clocks:
         """Return which agents are copies of the asynchronous proxy."""
         copies = (agents >= 3 * self.warps) & (agents < self.no_agent)
         return copies | (agents >= self.warps) & (agents < 2 * self.warps)
+
+    def are_signalled(self, agents: Array) -> Array:
+        """Return which agents are operations that mbarriers observe: not those in groups that
+        their warp waits for."""
+        return (agents >= 2 * self.warps) & (agents < self.no_agent)
 
     def describe(self, agent: int) -> tuple[int, str]:
         """Return the warp of an agent (in the cluster), and a prefix for its name in

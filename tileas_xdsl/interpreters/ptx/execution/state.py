@@ -272,6 +272,8 @@ class Cta:
         self.operand_version = -1
         self.remote_access: dict[int, int] = {}
         """By warp of another CTA, its clock at its last access to this CTA's shared memory."""
+        self.reached_by: set[int] = set()
+        """The warps of other CTAs that have accessed this CTA's shared memory."""
 
     def mbarrier(self, offset: int) -> MBarrier:
         """Return the mbarrier at an offset of shared memory; a fault where none was initialised."""

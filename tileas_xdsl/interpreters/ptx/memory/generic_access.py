@@ -139,13 +139,17 @@ def _cta_of_rank(f: ConvergenceGroup, rank: int, addresses: Array) -> Cta:
 
 
 def record_remote_access(f: ConvergenceGroup, cta: Cta) -> None:
-    """Record an access to the shared memory of another CTA, to check that it does not exit
-    before."""
-    checker = f.warpgroup.cta.cluster.checker
+    """Record an access to the shared memory of another CTA, to check that it has started, and does
+    not exit before."""
+    cluster = f.warpgroup.cta.cluster
+    checker = cluster.checker
     if checker is None or cta is f.warpgroup.cta:
         return
     ordered = checker.clocks.ordered
     for agent in {f.warpgroup.agent(int(lane)) for lane in indices(f.mask)}:
+        if agent not in cta.reached_by and not cluster.barrier.generation:
+            checker.reach(cta, agent, f.pc)
+        cta.reached_by.add(agent)
         cta.remote_access[agent] = int(ordered[agent, agent])
 
 

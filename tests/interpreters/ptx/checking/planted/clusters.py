@@ -11,10 +11,27 @@ OTHER = """
 """The other block: its rank, its shared memory, and the element of the thread there."""
 
 MEET = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+WITHOUT_MEETING = f"<<{MEET} ?? race-WAR,race-RAW>>"
 INIT = """
         setp.eq.u32 %p0, %t, 0; @!%p0 bra I; mbarrier.init.shared.b64 [%s+1024], 1;
         fence.mbarrier_init.release.cluster; I:
 """
+INIT_TWO = INIT.replace("fence", "mbarrier.init.shared.b64 [%s+1032], 1; fence")
+ROUNDS = """
+        mov.u32 %r30, 0; mov.u32 %r31, 0;
+    L:  add.u32 %r32, %t, %r30; and.b32 %r33, %r30, 1;
+"""
+"""The beginning of rounds: their number, the sum so far, what is sent, and the phase parity."""
+NEXT = """
+        ld.shared.u32 %r34, [%mine]; add.u32 %r31, %r31, %r34;
+        add.u32 %r30, %r30, 1; setp.lt.u32 %p2, %r30, 3; @%p2 bra L;
+        st.global.u32 [%ga], %r31;
+"""
+"""The end of rounds: what has been received is read."""
+EXPECT = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%s+1024], 256;"
+WAIT = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%s+1024]"
+COPY = "cp.async.bulk.shared::cluster"
+BYTES = "mbarrier::complete_tx::bytes"
 
 KERNELS = (
     Planted(
@@ -236,5 +253,151 @@ KERNELS = (
         """,
         grid=4,
         target="sm_100a",
+    ),
+    Planted(
+        "rounds of stores to the other block",
+        OTHER
+        + ROUNDS
+        + WITHOUT_MEETING
+        + "st.shared::cluster.u32 [%r22], %r32;"
+        + WITHOUT_MEETING
+        + NEXT,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "two exchanges of a round, each before the other's next",
+        OTHER
+        + MEET
+        + ROUNDS
+        + "st.shared::cluster.u32 [%r22], %r32;"
+        + WITHOUT_MEETING
+        + """
+        ld.shared.u32 %r35, [%mine]; add.u32 %r32, %r32, %r35;
+        st.shared::cluster.u32 [%r22+512], %r32;
+        """
+        + WITHOUT_MEETING
+        + NEXT.replace("[%mine]", "[%mine+512]"),
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "rounds of st.async",
+        OTHER
+        + INIT
+        + MEET
+        + "add.u32 %r23, %r21, 1024;"
+        + ROUNDS
+        + EXPECT
+        + WITHOUT_MEETING
+        + f"""
+        st.async.shared::cluster.{BYTES}.u32 [%r22], %r32, [%r23];
+    W:  <<{WAIT}, %r33; @!%p1 bra W; ?? race-RAW>>
+        """
+        + NEXT,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "stores to the other block of two mbarriers",
+        OTHER
+        + INIT_TWO
+        + EXPECT
+        + EXPECT.replace("1024", "1032")
+        + MEET
+        + f"""
+        add.u32 %r23, %r21, 1024; add.u32 %r24, %r21, 1032;
+        st.async.shared::cluster.{BYTES}.u32 [%r22], %t, [%r23];
+        st.async.shared::cluster.{BYTES}.u32 [%r22+512], %t, [%r24];
+    V:  <<{WAIT.replace("1024", "1032")}, 0; @!%p1 bra V; ?? race-RAW>>
+    W:  <<{WAIT}, 0; @!%p1 bra W; ?? race-RAW>>
+        ld.shared.u32 %r0, [%mine]; ld.shared.u32 %r1, [%mine+512];
+        add.u32 %r0, %r0, %r1; st.global.u32 [%ga], %r0;
+    """,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "what only the other block has waited for",
+        OTHER
+        + INIT
+        + EXPECT
+        + MEET
+        + f"""
+        setp.eq.u32 %p2, %rank, 0; mov.u16 %h0, 3; and.pred %p3, %p0, %p2; @!%p3 bra N;
+        {COPY}.global.{BYTES}.multicast::cluster [%s], [%a], 256, [%s+1024], %h0;
+    N:  @!%p2 bra V;
+    W:  {WAIT}, 0; @!%p1 bra W;
+    V:  {MEET}
+        <<@%p2 bra Y; X: {WAIT}, 0; @!%p1 bra X; Y: ?? race-RAW,uninitialised>>
+        ld.shared.u32 %r0, [%mine]; st.global.u32 [%gb], %r0;
+    """,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "blocks that have not begun, or have ended",
+        OTHER
+        + f"<<{MEET} ?? access-before-start>> st.shared::cluster.u32 [%r22], %t;"
+        + f"<<{MEET} ?? exit-race,access-after-exit>>"
+        + "st.global.u32 [%ga], %t;",
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "ends under copies from and to it",
+        OTHER
+        + INIT
+        + EXPECT
+        + "st.shared.u32 [%mine+512], %t; fence.proxy.async;"
+        + MEET
+        + f"""
+        add.u32 %r23, %r21, 1024; add.u32 %r24, %s, 512;
+        @%p0 {COPY}.shared::cta.{BYTES} [%r21], [%r24], 256, [%r23];
+        {MEET}
+    W:  <<{WAIT}, 0; @!%p1 bra W; ?? exit-race>>
+        <<{MEET} ?? exit-race>>
+    """,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "ends under a reduction of the other block",
+        OTHER
+        + INIT
+        + EXPECT
+        + "st.shared.u32 [%mine], %t;"
+        + MEET
+        + f"""
+        add.u32 %r23, %r21, 1024;
+        red.async.relaxed.cluster.shared::cluster.{BYTES}.add.u32 [%r22], %t, [%r23];
+        {MEET}
+    W:  <<{WAIT}, 0; @!%p1 bra W; ?? exit-race>>
+    """,
+        grid=2,
+        cluster=2,
+    ),
+    Planted(
+        "relaxed arrivals and waits",
+        OTHER
+        + INIT_TWO
+        + MEET
+        + f"""
+        st.shared::cluster.u32 [%r22], %t; bar.sync 0;
+        <<@%p0 fence.acq_rel.cluster; -> @%p0 fence.acq_rel.cta; ?? race-RAW,uninitialised>>
+        @%p0 mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r21+1024];
+    W:  {WAIT.replace("acquire", "relaxed")}, 0; @!%p1 bra W;
+        <<fence.acq_rel.cluster; ?? race-RAW,uninitialised>>
+        ld.shared.u32 %r0, [%mine]; st.shared::cluster.u32 [%r22+512], %t; bar.sync 0;
+        <<@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r21+1032];
+        -> @%p0 mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r21+1032]; ?? race-RAW>>
+    V:  <<mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%s+1032], 0;
+        -> mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p1, [%s+1032], 0; ?? race-RAW>>
+        @!%p1 bra V;
+        ld.shared.u32 %r1, [%mine+512]; add.u32 %r0, %r0, %r1; st.global.u32 [%ga], %r0;
+    """
+        + MEET,
+        grid=2,
+        cluster=2,
     ),
 )

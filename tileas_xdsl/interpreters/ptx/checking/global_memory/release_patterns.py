@@ -134,6 +134,19 @@ class ReleasePatterns:
         for key in reached:
             self._acquire(warp, state.pending.pop(key).release)
 
+    def observe_barrier(
+        self, warp: int, far: int, snapshot: ClockSnapshot, where: Location, at: int
+    ) -> None:
+        """Observe a phase of an mbarrier by a relaxed wait: a fence of a scope that reaches as far
+        as `far` acquires it."""
+        self._clocks.join_tensor(warp, snapshot.tensor)
+        own = ForeignClocks({self._cluster: snapshot.ordered}, {self._cluster: snapshot.visible})
+        clocks = join(own, snapshot.foreign)
+        assert clocks is not None
+        state = self._warps.setdefault(warp, _Synchronization())
+        release = Release(self.thread(warp), DEVICE, clocks, at)
+        state.pending[id(release)] = _Pending(far, release, where)
+
     def fenced(self, warp: int, scope: int) -> ClockSnapshot:
         """Return what a warp had done before its last release fence of a scope, or a wider one."""
         state = self._warps.get(warp)

@@ -77,6 +77,7 @@ KINDS: Mapping[str, FindingKind] = {
         FindingKind("tensor-memory", "tensor memory used against its rules"),
         FindingKind("tcgen05-wait", "registers or cells touched before tcgen05.wait"),
         FindingKind("exit-race", "a block that may end while others still reach its shared memory"),
+        FindingKind("access-before-start", "shared memory of a block that may not have begun"),
         FindingKind("access-after-exit", "shared memory of a block that has ended"),
         FindingKind("diverged", "a warp or warpgroup that is not converged where it must be"),
         FindingKind("named-barrier", "participants of a named barrier that disagree"),

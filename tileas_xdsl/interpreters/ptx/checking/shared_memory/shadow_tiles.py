@@ -205,6 +205,10 @@ class TileShadow:
             state.sources.clear()
         self._states.clear()
 
-    def has_unordered_write(self, ordered: Array) -> bool:
-        """Return whether the last write of a tile did not happen before the clock `ordered`."""
-        return any(s.is_written and s.stamp >= ordered[s.writer] for s in self._kept())
+    def has_unordered(self, ordered: Array) -> bool:
+        """Return whether an access of a tile did not happen before the clock `ordered`."""
+        return any(
+            (s.is_written and s.stamp >= ordered[s.writer])
+            or any(stamp >= ordered[agent] for agent, stamp in s.readers.items())
+            for s in self._kept()
+        )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -354,19 +354,20 @@ def _bulk_load(
     cta, cluster = f.warpgroup.cta, f.warpgroup.cta.cluster
     offset, origin = addresses[0] & OFFSET_MASK, addresses[1]
     checker, at = cluster.checker, f.pc
-    started = None
+    writes: Mapping[int, AsyncEvent] = {}
     if checker is not None:
-        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at, barrier)
+        agent = f.warpgroup.agent(lane)
+        started, writes = checker.clocks.start_multicast(agent, at, barrier, ranks)
         if space != "global":
             checker.copy(cta, granules(origin & OFFSET_MASK, size), started, at, write=False)
         elif cluster.races is not None:
-            row = np.array([origin]), size, started, f.warpgroup.agent(lane), at
+            row = np.array([origin]), size, started, agent, at
             cluster.races.copy_rows(*row, write=False)
     for rank in ranks:
         target = cluster.cta_of(rank << RANK_SHIFT)
         target.shared.check(offset, size, 16)
-        if checker is not None and started is not None:
-            checker.copy(target, granules(offset, size), started, at, write=True)
+        if checker is not None:
+            checker.copy(target, granules(offset, size), writes[rank], at, write=True)
     who = f"a bulk copy of {lane_name(f, lane)}"
 
     def run() -> None:
@@ -376,7 +377,7 @@ def _bulk_load(
             location = target.shared.data[offset : offset + size]
             location[:] = data if how is None else how(location.copy(), data)
             target.shared.writes += 1
-            complete(cluster, rank, barrier, at, who, size, started)
+            complete(cluster, rank, barrier, at, who, size, writes.get(rank))
 
     cluster.queue.add(run, f.pc)
 

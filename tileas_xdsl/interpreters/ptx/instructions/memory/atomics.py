@@ -246,7 +246,7 @@ def _send(
     checker = cluster.checker
     started: AsyncEvent | None = None
     if checker is not None:
-        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at)
+        started = checker.clocks.start_copy(f.warpgroup.agent(lane), at, signal)
         if how is None:
             checker.copy_generic(cta, np.array([location]), size, started, at)
         else:

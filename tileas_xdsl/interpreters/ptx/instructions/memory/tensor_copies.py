@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -214,10 +214,10 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
             "misaligned-address", f"shared offset {offset:#x} of a tensor copy is not aligned to "
             f"{ALIGNMENT}"
         )  # fmt: skip
-    started = None
+    writes: Mapping[int, AsyncEvent] = {}
     if cluster.checker is not None:
-        agent = f.warpgroup.agent(lane)
-        started = cluster.checker.clocks.start_copy(agent, pc, target.signal)
+        agent, clocks = f.warpgroup.agent(lane), cluster.checker.clocks
+        started, writes = clocks.start_multicast(agent, pc, target.signal, target.ranks)
         if cluster.races is not None:
             for starts, size in box.footprint(at):
                 cluster.races.copy_rows(starts, size, started, agent, pc, write=False)
@@ -227,8 +227,8 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
     for rank in target.ranks:
         cta = cluster.cta_of(rank << RANK_SHIFT)
         cta.shared.check(offset, box.size)
-        if cluster.checker is not None and started is not None:
-            cluster.checker.copy_tile(cta, tile, started, pc, write=True)
+        if cluster.checker is not None:
+            cluster.checker.copy_tile(cta, tile, writes[rank], pc, write=True)
             cluster.checker.tags[rank].mark(box, offset)
     who = f"a tensor copy of {lane_name(f, lane)}"
 
@@ -239,7 +239,7 @@ def _load(f: ConvergenceGroup, lane: int, box: Box, at: list[int], target: Targe
             cta = cluster.cta_of(rank << RANK_SHIFT)
             cta.shared.granules[granules] = cells
             cta.shared.writes += 1
-            _signal(cluster, target, rank, pc, who, box.size, started)
+            _signal(cluster, target, rank, pc, who, box.size, writes.get(rank))
 
     cluster.queue.add(run, pc)
 

@@ -6,6 +6,8 @@ in three words, and in the fourth whether there is one.  Its write is one of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
@@ -69,15 +71,16 @@ def _ask(f: ConvergenceGroup, lane: int, target: int, signal: int, *, every: boo
     cta, cluster, at = f.warpgroup.cta, f.warpgroup.cta.cluster, f.pc
     offset = target & OFFSET_MASK
     ranks = range(len(cluster.ctas)) if every else [cta.rank]
-    started: AsyncEvent | None = None
+    writes: Mapping[int, AsyncEvent] = {}
     if cluster.checker is not None:
-        started = cluster.checker.clocks.start_copy(f.warpgroup.agent(lane), at, signal)
+        agent = f.warpgroup.agent(lane)
+        _, writes = cluster.checker.clocks.start_multicast(agent, at, signal, ranks)
     for rank in ranks:
         asked = cluster.cta_of(rank << RANK_SHIFT)
         asked.shared.check(offset, RESPONSE, RESPONSE)
-        if cluster.checker is not None and started is not None:
+        if cluster.checker is not None:
             written = granules(offset, RESPONSE)
-            cluster.checker.copy(asked, written, started, at, write=True)
+            cluster.checker.copy(asked, written, writes[rank], at, write=True)
     who = f"a request of {lane_name(f, lane)}"
 
     def run() -> None:
@@ -86,7 +89,7 @@ def _ask(f: ConvergenceGroup, lane: int, target: int, signal: int, *, every: boo
             shared = cluster.cta_of(rank << RANK_SHIFT).shared
             shared.data[offset : offset + RESPONSE] = words.view(np.uint8)
             shared.writes += 1
-            complete(cluster, rank, signal, at, who, RESPONSE, started)
+            complete(cluster, rank, signal, at, who, RESPONSE, writes.get(rank))
 
     cluster.queue.add(run, at)
 

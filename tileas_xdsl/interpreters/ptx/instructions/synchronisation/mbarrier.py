@@ -11,11 +11,12 @@ from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
-from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
+from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.memory.generic_access import record_remote_access
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW, WINDOW_SIZE
+from tileas_xdsl.interpreters.ptx.memory.memory_order import SCOPES as MEMORY_SCOPES
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Sink
@@ -28,7 +29,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     check_unused,
 )
 
-SCOPES = ("release", "acquire", "relaxed", "cta", "cluster")
+SCOPES = ("release", "acquire", "cta", "cluster")
 IMPATIENCE = 0.5
 """Probability that a `try_wait` times out at once under the random order."""
 
@@ -140,9 +141,10 @@ def build_inval(site: Site) -> Step:
 
 
 def _released(
-    f: ConvergenceGroup, lanes: Sequence[tuple[int, int]], arrivals: int
+    f: ConvergenceGroup, lanes: Sequence[tuple[int, int]], arrivals: int, *, relaxed: bool
 ) -> Sequence[ClockSnapshot | None]:
-    """Return what each lane, of some with their addresses, passes on by its share of `arrivals`.
+    """Return what each lane, of some with their addresses, passes on by its share of `arrivals`;
+    with `.relaxed` that is what fences have released before.
 
     Lanes that arrive in one phase of one barrier pass on together what their warps know, by the
     last of them: nobody acquires it before.
@@ -150,6 +152,10 @@ def _released(
     checker = f.warpgroup.cta.cluster.checker
     if checker is None:
         return [None] * len(lanes)
+    races = f.warpgroup.cta.cluster.races
+    if relaxed and races is not None:
+        scope = _scope_of_all(f.warpgroup.cta.cluster)
+        return [races.patterns.fenced(f.warpgroup.agent(lane), scope) for lane, _ in lanes]
     (_, address), *_ = lanes
     _, barrier = barrier_at(f.warpgroup.cta.cluster, address)
     together = all(other == address for _, other in lanes)
@@ -160,11 +166,17 @@ def _released(
     return [of_warp[agent] for agent in agents]
 
 
+def _scope_of_all(cluster: Cluster) -> int:
+    """Return the scope that includes all threads which may use an mbarrier."""
+    return MEMORY_SCOPES["cluster" if len(cluster.ctas) > 1 else "cta"]
+
+
 def build_arrive(site: Site) -> Step:
     """`mbarrier.arrive` and `.arrive_drop`, with .expect_tx and .noComplete."""
     drop = site.name.endswith("drop")
     expects = site.flag("expect_tx")
     no_complete = site.flag("noComplete")
+    relaxed = site.flag("relaxed")
     site.ignore(SCOPES)
     space = shared_space(site)
     site.type(("b64",))
@@ -184,7 +196,8 @@ def build_arrive(site: Site) -> Step:
         cluster = f.warpgroup.cta.cluster
         lanes = lane_addresses(f, slot, offset, space)
         numbers = [_amount(f, amount, lane) for lane, _ in lanes]
-        released = _released(f, lanes, len(lanes) if expects else sum(numbers))
+        arrivals = len(lanes) if expects else sum(numbers)
+        released = _released(f, lanes, arrivals, relaxed=relaxed)
         token = 0
         for (lane, address), number, snapshot in zip(lanes, numbers, released, strict=True):
             cta, barrier = barrier_at(cluster, address)
@@ -222,7 +235,7 @@ def _amount(f: ConvergenceGroup, slot: int | None, lane: int) -> int:
 def build_transaction(site: Site) -> Step:
     """`mbarrier.expect_tx` and `mbarrier.complete_tx`."""
     expects = site.name.endswith("expect_tx")
-    site.ignore(SCOPES)
+    site.ignore((*SCOPES, "relaxed"))
     space = shared_space(site)
     site.type(("b64",))
     site.no_more()
@@ -258,6 +271,7 @@ def build_wait(site: Site) -> Step:
     the hardware does after a while.
     """
     parity = site.flag("parity")
+    relaxed = site.flag("relaxed")
     site.ignore(SCOPES)
     space = shared_space(site)
     if site.modifiers and site.modifiers[-1] == "b64":
@@ -288,7 +302,7 @@ def build_wait(site: Site) -> Step:
         f.timed_out = False
         if cta is not f.warpgroup.cta:
             raise Fault("invalid", f"{barrier.name} is of another CTA: only its own may wait")
-        _passed(f, barrier, value & 1 if parity else None)
+        _passed(f, barrier, value & 1 if parity else None, relaxed=relaxed)
         f.r[dest] = True
         return None
 
@@ -327,7 +341,7 @@ def _wait_for(barrier: MBarrier, value: int, parity: bool) -> PhaseWait:
     return PhaseWait(barrier, value & 1) if parity else PhaseWait(barrier, 0, value >> 32)
 
 
-def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None) -> None:
+def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None, *, relaxed: bool) -> None:
     cluster = f.warpgroup.cta.cluster
     checker = cluster.checker
     if checker is None:
@@ -337,7 +351,13 @@ def _passed(f: ConvergenceGroup, barrier: MBarrier, parity: int | None) -> None:
         agent = f.warpgroup.agents[warp]
         check_initialised(cluster, barrier, agent, f.pc)
         barrier.waited[agent] = checker.clocks.stamp(agent, f.pc)
-    checker.acquire(f.warpgroup, warps, barrier.ended)
+    if not relaxed or cluster.races is None:
+        checker.acquire(f.warpgroup, warps, barrier.ended)
+    elif barrier.ended is not None:
+        where, far = (f.warpgroup.cta.rank, barrier.offset), _scope_of_all(cluster)
+        for warp in warps:
+            agent, patterns = f.warpgroup.agents[warp], cluster.races.patterns
+            patterns.observe_barrier(agent, far, barrier.ended, where, f.pc)
     if parity is None:
         return
     ended = barrier.phase - 1
