@@ -31,7 +31,8 @@ class Form:
 
     parse: Callable[[AttrParser], Attribute | None]
     """None where something else comes, which a clause that may be left out permits."""
-    show: Callable[[Any], str]
+    show: Callable[[Any], str] | None = None
+    """None for an attribute that the printer prints: by its alias, where it has one."""
 
 
 class Clause(NamedTuple):
@@ -85,7 +86,11 @@ class ClausedType(ParametrizedAttribute):
         printer.print_string("<")
         for position, (clause, value) in enumerate(given):
             key = f"{clause.key}{clause.sign}" if clause.key else ""
-            printer.print_string(f"{clause.before * (position > 0)}{key}{clause.form.show(value)}")
+            printer.print_string(f"{clause.before * (position > 0)}{key}")
+            if clause.form.show is None:
+                printer.print_attribute(value)
+            else:
+                printer.print_string(clause.form.show(value))
         printer.print_string(self.END)
 
 
@@ -152,4 +157,4 @@ def flag(word: str) -> Form:
 INTEGER = Form(_parse_integer, lambda value: str(value.data))
 INTEGERS = Form(_parse_integers, lambda values: str([value.data for value in values]))
 WORD = Form(_parse_word, lambda value: value.data)
-TYPE = Form(lambda parser: parser.parse_type(), str)
+TYPE = Form(lambda parser: parser.parse_type())

@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.shared_parsing import (
     print_shape_and_element,
 )
 
-PAYLOAD = Form(parse_payload_type, str)
+PAYLOAD = Form(parse_payload_type)
 SPACE = parameter_of(SpaceAttr)
 
 

@@ -30,7 +30,7 @@ def _parse_map(parser: AttrParser) -> AffineMapAttr:
     return found
 
 
-MAP = Form(_parse_map, str)
+MAP = Form(_parse_map)
 
 
 @irdl_attr_definition

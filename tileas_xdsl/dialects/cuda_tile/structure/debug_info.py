@@ -31,7 +31,7 @@ def _string(parser: AttrParser) -> Attribute:
     return StringAttr(parser.parse_str_literal())
 
 
-STRING = Form(_string, str)
+STRING = Form(_string)
 
 
 @irdl_attr_definition

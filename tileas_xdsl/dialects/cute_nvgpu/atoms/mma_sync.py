@@ -19,7 +19,14 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.dialects.cute_nvgpu.atoms.block_scales import check_scales
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import FP8, MmaType, registers_of
-from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import SHAPE, SIGNATURE, integer, text, types
+from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import (
+    SHAPE,
+    SIGNATURE,
+    integer,
+    show_extents,
+    text,
+    types,
+)
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TYPES as TYPE_LIST
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma_kinds import ptx_element
 from tileas_xdsl.layout import Layout
@@ -140,7 +147,7 @@ class UniversalFmaType(WarpMmaType, TypeAttribute):
 
     def verify(self) -> None:
         if self.shape_mnk != (1, 1, 1):
-            raise VerifyException(f"one thread multiplies 1x1x1, not {SHAPE.show(self.shape)}")
+            raise VerifyException(f"one thread multiplies 1x1x1, not {show_extents(self.shape)}")
 
 
 @irdl_attr_definition
@@ -226,7 +233,8 @@ class Sm89MmaType(WarpMmaType, TypeAttribute):
                 raise VerifyException(text)
         if self.shape_mnk not in ((16, 8, 16), (16, 8, 32)):
             raise VerifyException(
-                f"floats of 8 bits are multiplied 16x8x16 or 16x8x32, not {SHAPE.show(self.shape)}"
+                "floats of 8 bits are multiplied 16x8x16 or 16x8x32, "
+                f"not {show_extents(self.shape)}"
             )
         if ptx_element(held) not in ("f16", "f32"):
             raise VerifyException(f"sums of floats of 8 bits are of f16 or f32, not of {held}")
@@ -281,5 +289,5 @@ class Sm120MmaBlockScaledType(WarpMmaType, TypeAttribute):
         check_scales(self.shape_mnk, self.elements, self.scale_type, self.vector_size)
         if self.shape_mnk not in SM120_SHAPES:
             raise VerifyException(
-                f"a warp multiplies with scales 16x8x32 or 16x8x64, not {SHAPE.show(self.shape)}"
+                f"a warp multiplies with scales 16x8x32 or 16x8x64, not {show_extents(self.shape)}"
             )

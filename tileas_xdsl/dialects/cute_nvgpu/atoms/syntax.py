@@ -53,6 +53,11 @@ def parse_extents(parser: AttrParser) -> Attribute:
     return ArrayAttr([IntAttr(extent) for extent in extents])
 
 
+def show_extents(extents: Attribute) -> str:
+    """`16x8x16`."""
+    return "x".join(map(str, numbers(extents)))
+
+
 def _parse_types(parser: AttrParser) -> Attribute:
     return ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type))
 
@@ -93,7 +98,7 @@ def _parse_times(parser: AttrParser) -> Attribute:
     return IntAttr(int(keyword[1:]))
 
 
-SHAPE = Form(parse_extents, lambda value: "x".join(map(str, numbers(value))))
+SHAPE = Form(parse_extents, show_extents)
 TYPES = Form(_parse_types, lambda value: f"({', '.join(map(str, types(value)))})")
 SIGNATURE = Form(_parse_signature, _show_signature)
 KEYWORDS = Form(_parse_keywords, lambda value: f"({', '.join(keywords(value))})")
