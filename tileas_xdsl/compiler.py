@@ -57,9 +57,8 @@ from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
     ANY_ROWS,
     FEW_TILE_BLOCKS,
+    PERSISTENT_LAUNCHES,
     SHARED_LOADS,
-    SHORT_LOOP,
-    UNEQUAL_TILE_BLOCKS,
     UNEVEN_WAVES,
     ChooseForm,
     KernelAbi,
@@ -356,12 +355,11 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
 
 def _single_question(spec: ArgSpec, kernel: Operation) -> Question | None:
     """What a pass has asked launches that decide between two forms of a kernel."""
-    from tileas_xdsl.backend.ptx.abi import short_loop_of, unequal_tile_blocks_of, uneven_waves_of
+    from tileas_xdsl.backend.ptx.abi import persistent_launches_of, uneven_waves_of
 
     if spec == DEAL_ITERATIONS:
         return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
-    short = short_loop_of(kernel.attributes.get(SHORT_LOOP))
-    return short or unequal_tile_blocks_of(kernel.attributes.get(UNEQUAL_TILE_BLOCKS))
+    return persistent_launches_of(kernel.attributes.get(PERSISTENT_LAUNCHES))
 
 
 def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:

@@ -6,12 +6,12 @@ from dataclasses import asdict
 import pytest
 
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, ShortLoop, TensorMapRecipe
+from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
 from tileas_xdsl.target.launch_loops import LaunchLoop
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.plain_data import read_plain
 from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
-from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 EXTENTS = Extents((Passed(2), 64), (64, 1))
@@ -29,11 +29,10 @@ ABI = KernelAbi(
     ),
     arena_slots=1,
     shared_map="stages 0",
-    short_loop=ShortLoop(8, ((Passed(5), 64), (4, 1)), together=2),
+    persistent_launches=PersistentLaunches(("0",), LOOPS, 4096, True, 1, 2),
     shared_loads=(SharedLoads(0, 2, ("block x",), (0,), (LoopLoad(8, -1, True),), 46, 128),),
     few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS),),
     uneven_waves=UnevenWaves(2, 1),
-    unequal=UnequalTileBlocks(("0",), LOOPS, 1, 2),
 )
 
 

@@ -25,8 +25,8 @@ from tileas_xdsl.target.kernel_abi import (
     TRANSFER_SLOTS,
     Grid,
     Question,
-    ShortLoop,
 )
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PASS = "tileas-deal-iterations"
@@ -107,8 +107,8 @@ def test_a_launch_decides_by_its_grid() -> None:
     for grid, is_dealt in (uneven, even):
 
         def choose(question: Question, grid: Grid = grid) -> bool:
-            return isinstance(question, ShortLoop | UnevenWaves) and (
-                isinstance(question, ShortLoop) or question.suits((), grid, 132)
+            return isinstance(question, PersistentLaunches | UnevenWaves) and (
+                isinstance(question, PersistentLaunches) or question.suits((), grid, 132)
             )
 
         made = compile_module(usual.tile_ir, usual.ctx, "sm_90a", choose=choose)

@@ -15,7 +15,8 @@ from kernels.cutile.matmul import matmul
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.target.kernel_abi import Question, ShortLoop
+from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 
 ZERO = ct.PaddingMode.ZERO
 
@@ -80,7 +81,7 @@ def clustered(launch: Launch, target: str, *, is_persistent: bool) -> CompiledKe
     usual = compiled(launch, target)
 
     def choose(question: Question) -> bool:
-        is_loop = is_persistent and isinstance(question, ShortLoop)
+        is_loop = is_persistent and isinstance(question, PersistentLaunches)
         return is_loop or question == usual.abi.shared_loads[0]
 
     return usual._made_again(choose=choose)

@@ -24,8 +24,9 @@ from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Passed, Question, ShortLoop
-from tileas_xdsl.transforms.kernels.tileas_make_persistent import ANY_LENGTH, MAX_PRODUCT_CYCLES
+from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Question
+from tileas_xdsl.target.persistent_launches import ANY_LENGTH, PersistentLaunches
+from tileas_xdsl.transforms.make_persistent.launches_that_gain import MAX_PRODUCT_CYCLES
 
 BATCHED = next(p for p in problems("batched_matmul") if "f16" in str(p))
 ATTENTION = next(p for p in problems("attention") if "1x2x100x150x64" in str(p))
@@ -99,18 +100,22 @@ def test_a_launch_with_few_iterations_runs_the_persistent_kernel() -> None:
     kernel = compiled(BATCHED)
     assert not kernel.abi.is_persistent
     most = MAX_PRODUCT_CYCLES // latencies("sm_90a").product(64, 64, 32, "f16")
-    assert kernel.abi.short_loop == ShortLoop(most, ((Passed(3), 32),), 2)
+    asked = kernel.abi.persistent_launches
+    assert asked is not None
+    assert (asked.most, asked.differ, asked.together) == (MAX_PRODUCT_CYCLES, False, 2)
     short, long = ([0, 0, 0, 32 * n] for n in (most, most + 1))
-    assert kernel.abi.short_loop.may_suit(short)
-    assert not kernel.abi.short_loop.may_suit(long)
-    assert not kernel.abi.short_loop.may_suit([0, 0, 0, None])  # a number of each launch
+    assert asked.may_suit(short)
+    assert not asked.may_suit(long)
+    assert not asked.may_suit([0, 0, 0, None])  # a number of each launch
     stored = Executable("sm_90a", kernel.abi, kernel.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == kernel.abi
 
 
 def test_launches_of_ctas_that_are_alone_run_the_persistent_kernel_at_any_length() -> None:
     alone = product_problem("matmul", "bf16", "bf16", (128, 256, 64), (128, 256, 64))
-    assert alone.compiled("sm_90a").abi.short_loop == ShortLoop(ANY_LENGTH, ((Passed(2), 64),), 1)
+    asked = alone.compiled("sm_90a").abi.persistent_launches
+    assert asked is not None
+    assert (asked.most, asked.differ, asked.together) == (ANY_LENGTH, False, 1)
 
 
 def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
@@ -122,11 +127,11 @@ def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
 
     def choose(question: Question) -> bool:
         asked.append(question)
-        return isinstance(question, ShortLoop)
+        return isinstance(question, PersistentLaunches)
 
     made = compile_module(module, ctx, "sm_90a", choose=choose)
     abi = usual.abi
-    single = [abi.short_loop, made.abi.uneven_waves]
+    single = [abi.persistent_launches, made.abi.uneven_waves]
     assert asked == [*abi.few_tile_blocks, *abi.shared_loads, *single]
     assert made.abi.questions == [*single, *abi.shared_loads, *abi.few_tile_blocks]
     assert made.abi.is_persistent
@@ -184,7 +189,7 @@ def test_why_attention_stays(problem: Problem, stays: str | None) -> None:
     kernel = problem.compiled("sm_90a")
     found = reasons_in([kernel.module_after("tileas-make-persistent")])
     (why,) = (one.why for one in found if one.what == "persistent CTAs")
-    asked = kernel.abi.short_loop or kernel.abi.unequal
+    asked = kernel.abi.persistent_launches
     assert (asked is None) == (stays is not None)
     assert why.startswith(stays or "launches know")
 
@@ -250,12 +255,12 @@ def test_faults_of_a_serpentine_are_found(name: str, monkeypatch: pytest.MonkeyP
 def test_a_launch_is_told_how_much_tile_blocks_have_to_do() -> None:
     kernel = compiled(CAUSAL)
     abi = kernel.abi
-    assert abi.unequal is not None
+    assert abi.persistent_launches is not None
     assert not abi.is_persistent
-    assert kernel.persistent.abi.unequal == abi.unequal
+    assert kernel.persistent.abi.persistent_launches == abi.persistent_launches
     long, short = ([0, 1, 64, keys, 64, 0, 0, 0, 0] * 4 for keys in (16384, 1000))
     falling = [1024 * n for n in range(8, 0, -1)]
-    assert abi.unequal.lengths(short, (8, 2, 1)).tolist() == falling * 2
+    assert abi.persistent_launches.lengths(short, (8, 2, 1)).tolist() == falling * 2
     stored = Executable("sm_90a", abi, kernel.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
     assert kernel.persistent.abi.ctas((4, 256, 1), 132, short) == (132, 1, 1)
@@ -340,3 +345,30 @@ def test_planted_faults_are_found(
     found = emulated(TOGETHER, together, order=order, seed=1)
     assert not found.is_right
     assert kind is None or kind in {getattr(one, "kind", "") for one in found.findings}
+
+
+@ct.kernel
+def masked(a, b, c):
+    """C = A B, whose last columns of A the program masks: `tileas-peel-masks` divides the loop."""
+    row, sums = ct.bid(0), ct.zeros((128, 256), ct.float32)
+    for k in range(ct.cdiv(a.shape[1], 64)):
+        x = ct.load(a, (row, k), (128, 64))
+        inside = k * 64 + ct.arange(64, dtype=ct.int32)[None, :] < a.shape[1]
+        x = ct.where(inside, x, ct.zeros((128, 64), a.dtype))
+        sums = ct.mma(x, ct.load(b, (k, 0), (64, 256), padding_mode=ct.PaddingMode.ZERO), sums)
+    ct.store(c, (row, 0), sums)
+
+
+def test_all_loops_of_a_tile_block_count() -> None:
+    """The iterations without masks are one less than `cdiv` says, which no quotient is."""
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(of).astype(np.float16) for of in ((384, 200), (200, 256)))
+    c = np.zeros((384, 256), np.float32)
+    kernel = compile(masked, a, b, c, target="sm_90a")
+    assert (asked := kernel.abi.persistent_launches) is not None
+    assert (asked.differ, len(asked.loops)) == (False, 2)
+    assert asked.suits([0, 384, 200, 200, 1, 0, 200, 256, 256, 1], (384, 1, 1), 132)
+    found = kernel.persistent.emulate(a, b, c, grid=3)
+    assert not found.findings
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-3, atol=1e-3)

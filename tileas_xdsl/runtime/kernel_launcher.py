@@ -205,7 +205,8 @@ class Launcher:
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
         tile_blocks, resident = grid_of(grid), self._resident if self.abi.is_persistent else None
-        counted = () if self.abi.unequal is None else flat_arguments(self.kernel.parameters, args)
+        is_asked = self.abi.persistent_launches is not None
+        counted = flat_arguments(self.kernel.parameters, args) if is_asked else ()
         extents = self.abi.ctas(tile_blocks, resident, counted)
         items = self._items(args)
         staged = self._staged(items, handle := stream_handle(stream, items.values))

@@ -18,10 +18,10 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
-from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 Array: TypeAlias = NDArray[Any]
@@ -55,12 +55,8 @@ WAITS_FIRST = "tileas.waits_first"
 TILE_BLOCKS = "tile blocks"
 """How the names of parameters begin that count the tile blocks of a launch; their axis follows."""
 
-SHORT_LOOP = "tileas.short_loop"
-"""Attribute of a kernel that could be persistent: the `ShortLoop` of launches that gain by it."""
-
-UNEQUAL_TILE_BLOCKS = "tileas.unequal_tile_blocks"
-"""Attribute of a kernel with tile blocks of different length, which could be persistent, or is: the
-`UnequalTileBlocks` of launches that gain by it."""
+PERSISTENT_LAUNCHES = "tileas.persistent_launches"
+"""Attribute of a kernel that could be persistent, or is: the `PersistentLaunches` that gain."""
 
 UNEVEN_WAVES = "tileas.uneven_waves"
 """Attribute of a kernel whose CTAs can share tile blocks: the `UnevenWaves` of launches."""
@@ -74,7 +70,7 @@ RUNS_AT_ONCE = "tileas.runs_at_once"
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
 
-QUESTIONS = (SHORT_LOOP, UNEQUAL_TILE_BLOCKS, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES)
+QUESTIONS = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES)
 """Attributes of a kernel that say what launches decide."""
 
 INTERPRETED_TILE_BLOCKS = 3
@@ -212,43 +208,7 @@ def persistent_ctas(
     return align_up(min(count, at_once) * ctas, max(cluster, ctas)), 1, 1
 
 
-@dataclass(frozen=True)
-class ShortLoop:
-    """The launches of a kernel whose tile blocks have so few iterations that CTAs should take many.
-
-    The iterations are a product of quotients, rounded up: of K by the columns of a tile.
-    """
-
-    most: int
-    """Iterations up to which they are few."""
-    quotients: tuple[tuple[Count, int], ...]
-    together: int = 1
-    """CTAs that share a multiprocessor where each takes one tile block."""
-    ctas: int = 1
-    """CTAs that take a tile block together."""
-
-    def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
-        """Whether a launch is one, and has more tile blocks than run at once."""
-        return prod(grid) > self.resident(multiprocessors) and self.may_suit(args)
-
-    def may_suit(self, args: Sequence[Any]) -> bool:
-        """Whether a launch with these arguments is one, as far as its numbers are known."""
-        numbers = [n if isinstance(n, int) else args[n.argument] for n, _ in self.quotients]
-        if not all(isinstance(n, int | np.integer) for n in numbers):
-            return False
-        quotients = zip(numbers, self.quotients, strict=True)
-        return prod(ceil_div(int(n), by) for n, (_, by) in quotients) <= self.most
-
-    def unsuited(self, multiprocessors: int) -> range:
-        """The numbers of tile blocks with which no launch is one."""
-        return range(self.resident(multiprocessors) + 1)
-
-    def resident(self, multiprocessors: int) -> int:
-        """The tile blocks that run at once where each CTA takes one: more make others wait."""
-        return self.together * multiprocessors // self.ctas
-
-
-Question: TypeAlias = ShortLoop | UnequalTileBlocks | SharedLoads | FewTileBlocks | UnevenWaves
+Question: TypeAlias = PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves
 """What a launch decides: whether CTAs take many tile blocks, are clusters, divide or share some."""
 
 ChooseForm: TypeAlias = Callable[[Question], bool]
@@ -325,7 +285,7 @@ class KernelAbi:
     """CTAs along x that compute one tile block together; a grid counts tile blocks."""
     is_persistent: bool = False
     """Whether a CTA takes tile blocks as far apart as there are CTAs."""
-    short_loop: ShortLoop | None = None
+    persistent_launches: PersistentLaunches | None = None
     """The launches for which a persistent kernel is faster; None where there are none."""
     shared_loads: tuple[SharedLoads, ...] = ()
     """The launches for which clusters along an axis are faster, the best first."""
@@ -339,34 +299,27 @@ class KernelAbi:
     """The launches for which CTAs share tile blocks; None where they take whole ones."""
     waits_first: bool = False
     """Whether a launch may begin before the kernel in front of it on the stream has completed."""
-    unequal: UnequalTileBlocks | None = None
-    """The launches for which a kernel is faster whose CTAs take tile blocks of other lengths."""
     runs_at_once: bool = False
     """Whether all CTAs of its launches run at once, one on a multiprocessor."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
-        single = (self.short_loop, self.unequal, self.uneven_waves)
+        single = (self.persistent_launches, self.uneven_waves)
         known = (one for one in single if one is not None)
         return [*known, *self.shared_loads, *self.few_tile_blocks]
 
     @property
-    def _of_persistence(self) -> ShortLoop | UnequalTileBlocks | None:
-        """What launches decide of CTAs that take many tile blocks."""
-        return self.short_loop or self.unequal
-
-    @property
     def form(self) -> Form:
         """Which form of the kernel this is, of those that launches decide between."""
-        is_persistent = self._of_persistence is not None and self.is_persistent
+        is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
         return is_persistent, self.cluster_axis, count, is_dealt
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
-        asked = self._of_persistence
+        asked = self.persistent_launches
         is_persistent = asked is not None and choose(asked)
         count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
@@ -386,8 +339,9 @@ class KernelAbi:
         each = self.tile_block_ctas
         if self.is_persistent:
             most = TRANSFER_SLOTS if self.transfer_bytes else MAX_TILE_BLOCKS
-            if self.unequal is not None and resident is not None:
-                most = min(most, self.unequal.count(args, grid, max(resident // each, 1)) * each)
+            asked = self.persistent_launches
+            if asked is not None and asked.differ and resident is not None:
+                most = min(most, asked.count(args, grid, max(resident // each, 1)) * each)
             return persistent_ctas(grid, each, resident, self.cluster[0], most)
         x, y, z = grid
         return x * each, y, z

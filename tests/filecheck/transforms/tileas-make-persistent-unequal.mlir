@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: @falling
 // CHECK-SAME:  persistent = 1
-// CHECK-SAME:  tileas.unequal_tile_blocks
+// CHECK-SAME:  tileas.persistent_launches
 // CHECK:       %[[ROWS:.*]] = arith.muli
 // CHECK-NEXT:  %[[ALL:.*]] = arith.muli %[[ROWS]], %{{.*}} : i32
 // CHECK-NEXT:  %{{.*}} = "gpu.block_id"

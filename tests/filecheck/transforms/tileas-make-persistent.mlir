@@ -60,12 +60,12 @@ func.func @short(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tile
 
 // -----
 
-// An argument says how many columns K has: launches of up to 256 iterations, of 64 cycles, ask for another kernel.
+// An argument says how many columns K has: launches whose iterations, of 64 cycles, take up to 16,384 ask for another kernel.
 
 // CHECK-LABEL: @launches_know
 // CHECK-NOT:   persistent = 1
-// CHECK-SAME:  tileas.short_loop = {most = 256 : i64, quotients = ["scalar 3 / 32"], together = 2 : i64, ctas = 1 : i64}
-// CHECK-SAME:  nv_tileas.not_persistent = "launches know how many iterations load what is multiplied"
+// CHECK-SAME:  tileas.persistent_launches = {steps = ["0", "scalar 3", "32", "ceildivui 1 2", "1"], loops = [{amount = 64 : i64, bounds = [array<i64: 0, 3, 4>]}], most = 16384 : i64, differ = false, together = 2 : i64, ctas = 1 : i64}
+// CHECK-SAME:  nv_tileas.not_persistent = "launches know how much each tile block has to do"
 func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: i32) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
@@ -91,7 +91,7 @@ func.func @launches_know(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_til
 
 // CHECK-LABEL: @uneven
 // CHECK-NOT:   persistent = 1
-// CHECK-SAME:  tileas.unequal_tile_blocks = {steps = ["0", "block x", "1"], loops = [{amount = 64 : i64, bounds = [array<i64: 0, 1, 2>]}], together = 2 : i64, ctas = 1 : i64}
+// CHECK-SAME:  tileas.persistent_launches = {steps = ["0", "block x", "1"], loops = [{amount = 64 : i64, bounds = [array<i64: 0, 1, 2>]}], most = 16384 : i64, differ = true, together = 2 : i64, ctas = 1 : i64}
 // CHECK-SAME:  nv_tileas.not_persistent = "launches know how much each tile block has to do"
 func.func @uneven(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token

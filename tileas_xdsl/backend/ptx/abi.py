@@ -23,21 +23,18 @@ from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     FEW_TILE_BLOCKS,
     PERSISTENT,
+    PERSISTENT_LAUNCHES,
     RUNS_AT_ONCE,
     SHARED_LOADS,
-    SHORT_LOOP,
     TILE_BLOCK_CTAS,
     TRANSFER_BYTES,
-    UNEQUAL_TILE_BLOCKS,
     UNEVEN_WAVES,
     WAITS_FIRST,
     KernelAbi,
-    Passed,
-    ShortLoop,
 )
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.plain_data import read_plain
 from tileas_xdsl.target.shared_loads import SharedLoads
-from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks
 from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
@@ -75,14 +72,13 @@ def _abi(
         _text(found["tileas.smem_map"]),
         _number(found[TILE_BLOCK_CTAS]) if TILE_BLOCK_CTAS in found else 1,
         PERSISTENT in found,
-        short_loop_of(found.get(SHORT_LOOP)),
+        persistent_launches_of(found.get(PERSISTENT_LAUNCHES)),
         shared_loads_of(found.get(SHARED_LOADS)),
         _number(found[TRANSFER_BYTES]) if TRANSFER_BYTES in found else 0,
         _number(found[CLUSTERED]) if CLUSTERED in found else None,
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
         uneven_waves_of(found.get(UNEVEN_WAVES)),
         WAITS_FIRST in found,
-        unequal_tile_blocks_of(found.get(UNEQUAL_TILE_BLOCKS)),
         RUNS_AT_ONCE in found,
     )
 
@@ -105,19 +101,9 @@ def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]
     return tuple(read_plain(FewTileBlocks, {"count": n, **found}) for n in found["counts"])
 
 
-def unequal_tile_blocks_of(attribute: Attribute | None) -> UnequalTileBlocks | None:
-    """Read `{steps = ["block x", ...], loops = [{amount = 64, ...}], together = 1, ctas = 1}`."""
-    return None if attribute is None else read_plain(UnequalTileBlocks, plain_data(attribute))
-
-
-def short_loop_of(attribute: Attribute | None) -> ShortLoop | None:
-    """Read `{most = 8, quotients = ["scalar 5 / 64"], together = 2, ctas = 1}`."""
-    if not isinstance(attribute, DictionaryAttr):
-        return None
-    found = [texts.split() for texts in _texts(attribute.data["quotients"])]
-    quotients = tuple((Passed(int(argument)), int(by)) for _, argument, _, by in found)
-    most, together, ctas = (_number(attribute.data[name]) for name in ("most", "together", "ctas"))
-    return ShortLoop(most, quotients, together, ctas)
+def persistent_launches_of(attribute: Attribute | None) -> PersistentLaunches | None:
+    """Read `{steps = ["block x", ...], loops = [{amount = 64, ...}], most = 16384, ...}`."""
+    return None if attribute is None else read_plain(PersistentLaunches, plain_data(attribute))
 
 
 def _numbers(attribute: Attribute) -> Sequence[int]:

@@ -18,7 +18,7 @@ The N CTAs of a tile block take it together, the loop is that of all of them:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import prod
 from typing import TypeAlias
 
@@ -47,17 +47,16 @@ from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import SHORT_LOOP, UNEQUAL_TILE_BLOCKS, Passed
+from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launch_numbers import AXES
-from tileas_xdsl.transforms.make_persistent.iterations import (
-    iterations_of,
-    known_iterations,
-    short_loop_attribute,
+from tileas_xdsl.transforms.make_persistent.launches_that_gain import (
+    known_cycles,
+    launches_that_gain,
 )
-from tileas_xdsl.transforms.make_persistent.unequal_tile_blocks import unequal_tile_blocks
 from tileas_xdsl.transforms.make_persistent.walks import SerpentineWalk, StraightWalk, Tour
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
@@ -65,7 +64,6 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
-from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant
 
@@ -73,18 +71,6 @@ NOT_PERSISTENT = "nv_tileas.not_persistent"
 """Attribute of a kernel whose CTAs take one tile block each: why."""
 
 MODES = ("auto", "on", "off")
-
-MAX_PRODUCT_CYCLES = 16384
-"""Cycles of products up to which what a tile block begins and ends with is worth hiding, where CTAs
-that share a multiprocessor do so for one another.
-
-On an H200, tiles of 128x128 (512 cycles an iteration, two CTAs on a multiprocessor otherwise) gain
-52 % with 2 iterations, 10 % with 8, 4 % with 16, and lose 1 % with 64.
-"""
-
-ANY_LENGTH = 2**31 - 1
-"""Iterations that are worth it where a CTA is alone: tiles of 128x256 gain 7 % with 16 iterations,
-3 % with 64 and 1.5 % with 128."""
 
 ROWS_ALIKE = 16
 """Rows that are so many apart, or a multiple, are as far behind a multiple of 16 bytes."""
@@ -166,50 +152,23 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     together = usual.blocks if isinstance(usual, Resources) else 1
     if not is_forced and (why := _what_launches_do_not_know(found)) is not None:
         return why
-    is_unequal = _differ(found)
-    made = _persistent(kernel, serpentine=is_unequal)
+    differ = _differ(found)
+    if differ and axis_of_clusters(kernel) is not None:
+        return "tile blocks beside each other are a cluster, and differ in length"
+    made = _persistent(kernel, serpentine=differ)
     least = together if not is_forced and has_chained_products(found.loop) else 1
     if (why := _what_lacks(load_loop(made), target, least)) is not None:
         return why
-    if is_unequal:
-        return _decide_unequal(made, found, target, together, is_forced=is_forced)
-    return made if is_forced else _decide_equal(made, found, target, together)
-
-
-def _decide_equal(
-    made: func.FuncOp, found: LoadLoop, target: Target, together: int
-) -> func.FuncOp | str:
-    """Return the kernel that is `made`, or write down what a launch has to know."""
-    kernel, most = found.function, ANY_LENGTH
-    if together > 1:
-        most = MAX_PRODUCT_CYCLES // product_cycles(found.loop, latencies(target.name))
-    if (iterations := iterations_of(found)) is None:
-        return "how many iterations load what is multiplied is no quotient of an argument"
-    if (known := known_iterations(iterations)) > most:
-        return f"{known} iterations load what is multiplied, {most} would be short"
-    if not any(isinstance(n, Passed) for n, _ in iterations):
-        return made
     ctas = spec_of(kernel).tile_block_ctas
-    kernel.attributes[SHORT_LOOP] = short_loop_attribute(iterations, most, together, ctas)
-    return "launches know how many iterations load what is multiplied"
-
-
-def _decide_unequal(
-    made: func.FuncOp, found: LoadLoop, target: Target, together: int, *, is_forced: bool
-) -> func.FuncOp | str:
-    """Write down what a launch has to know to choose the kernel that is `made`, and its CTAs."""
-    kernel = found.function
-    if axis_of_clusters(kernel) is not None:
-        return "tile blocks beside each other are a cluster, and differ in length"
-    ctas = spec_of(kernel).tile_block_ctas
-    asked = unequal_tile_blocks(kernel, latencies(target.name), together, ctas)
-    if asked is not None:
-        made.attributes[UNEQUAL_TILE_BLOCKS] = kernel.attributes[UNEQUAL_TILE_BLOCKS] = asked
-    if is_forced:
-        return made
-    if asked is None:
-        return "some tile blocks have more to do than others, which launches do not know"
-    return "launches know how much each tile block has to do"
+    asked = launches_that_gain(kernel, latencies(target.name), together, ctas, differ=differ)
+    if isinstance(asked, str):
+        return made if is_forced else asked
+    if (known := known_cycles(asked)) is not None:
+        is_long = known > asked.most and not is_forced
+        return f"products take {known} cycles, {asked.most} would be short" if is_long else made
+    for each in (kernel, made):
+        each.attributes[PERSISTENT_LAUNCHES] = plain_attribute(asdict(asked))
+    return made if is_forced else "launches know how much each tile block has to do"
 
 
 def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | str:

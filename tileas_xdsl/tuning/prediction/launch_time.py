@@ -25,7 +25,7 @@ from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
-from tileas_xdsl.backend.ptx.abi import unequal_tile_blocks_of
+from tileas_xdsl.backend.ptx.abi import persistent_launches_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -39,7 +39,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
-from tileas_xdsl.target.kernel_abi import UNEQUAL_TILE_BLOCKS
+from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
@@ -261,8 +261,8 @@ def _takers(
 ) -> int | None:
     """Return how many take tile blocks of different length, where a launch chooses that."""
     (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
-    asked = unequal_tile_blocks_of(function.attributes.get(UNEQUAL_TILE_BLOCKS))
-    if asked is None or not asked.suits(arguments, grid, multiprocessors):
+    asked = persistent_launches_of(function.attributes.get(PERSISTENT_LAUNCHES))
+    if asked is None or not asked.differ or not asked.suits(arguments, grid, multiprocessors):
         return None
     return asked.count(arguments, grid, asked.at_once(multiprocessors))
 

@@ -1,4 +1,4 @@
-"""Tile blocks that differ in length: how long CTAs take that go through them in a serpentine."""
+"""Launches whose CTAs take one tile block after another: by length, and in a serpentine."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tileas_xdsl.target.launch_loops import LaunchLoop
-from tileas_xdsl.target.unequal_tile_blocks import UnequalTileBlocks, in_order, serpentine
+from tileas_xdsl.target.persistent_launches import PersistentLaunches, in_order, serpentine
 
 STEPS = ("0", "block x", "grid x", "subi 2 1", "1", "scalar 1")
-FALLING = UnequalTileBlocks(STEPS[:5], (LaunchLoop(2048, ((0, 3, 4),)),))
+FALLING = PersistentLaunches(STEPS[:5], (LaunchLoop(2048, ((0, 3, 4),)),), differ=True)
 """As causal attention: as many iterations as there are tile blocks to the right, and its own."""
 
 
@@ -59,7 +59,7 @@ def test_a_launch_has_the_ctas_that_are_done_first(
 
 
 def test_what_a_launch_does_not_know() -> None:
-    unknown = UnequalTileBlocks(STEPS, (LaunchLoop(2048, ((0, 5, 4),)),))
+    unknown = PersistentLaunches(STEPS, (LaunchLoop(2048, ((0, 5, 4),)),), differ=True)
     assert unknown.may_suit((None, 7))
     assert unknown.suits((None, 7), (400, 1, 1), 132)
     for args in ((), (None, None), (7, 1.5)):
@@ -67,3 +67,28 @@ def test_what_a_launch_does_not_know() -> None:
         assert not unknown.suits(args, (400, 1, 1), 132)
         assert unknown.count(args, (400, 1, 1), 132) == 132
     assert unknown.unsuited(132) == range(133)
+
+
+def test_short_tile_blocks_of_equal_length_gain() -> None:
+    loops = (LaunchLoop(512, ((0, 1, 2),)),)
+    equal = PersistentLaunches(("0", "scalar 1", "1"), loops, most=4096, together=2)
+    short, long = (None, 8), (None, 9)
+    assert equal.may_suit(short)
+    assert not equal.may_suit(long)
+    assert not equal.may_suit(())
+    assert [equal.suits(short, (n, 1, 1), 132) for n in (264, 265)] == [False, True]
+    assert not equal.suits(long, (400, 1, 1), 132)
+
+
+def test_tile_blocks_that_the_grid_makes_short_gain() -> None:
+    """As a loop over a part of K, of as many parts as the grid has along x."""
+    steps = ("0", "4096", "grid x", "ceildivsi 1 2", "1")
+    equal = PersistentLaunches(steps, (LaunchLoop(8, ((0, 3, 4),)),), most=128)
+    assert equal.may_suit(())
+    assert [equal.suits((), (n, 4, 1), 132) for n in (128, 256)] == [False, True]
+
+
+def test_any_length_gains_where_no_loop_counts() -> None:
+    alone = PersistentLaunches((), ())
+    assert alone.may_suit((None,))
+    assert [alone.suits((), (n, 1, 1), 132) for n in (132, 133)] == [False, True]

@@ -1,7 +1,8 @@
-"""Launches of tile blocks that differ in length, as a launch computes it.
+"""Launches that gain where CTAs take one tile block after another, as a launch computes it.
 
-Two heads of causal attention, tile blocks of 4 3 2 1 4 3 2 1 iterations, four CTAs; `b` is what a
-tile block begins with:
+Tile blocks of equal length gain while they are short. Where they differ, it depends on what each
+CTA takes. Two heads of causal attention, tile blocks of 4 3 2 1 4 3 2 1 iterations, four CTAs; `b`
+is what a tile block begins with:
 
     one tile block each, as hardware starts them      several, straight       several, serpentine
     |b|4444|b|1|                                      |b|4444|4444|           |b|4444|1|
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launch_loops import LaunchLoop, amounts
-from tileas_xdsl.target.launch_numbers import SCALAR, Numbers, values_of
+from tileas_xdsl.target.launch_numbers import GRID, SCALAR, Numbers, values_of
 
 BEGIN_CYCLES = 7000
 """Cycles of a tile block beside its products where a CTA takes one: it starts, waits for its first
@@ -39,29 +40,37 @@ NEXT_CYCLES = 3500
 MAX_SPARED = 8
 """The part of the CTAs that run at once which a launch may go without."""
 
+ANY_LENGTH = (1 << 31) - 1
+"""Cycles that no tile block is too long for."""
+
 MAX_COUNTED = 1 << 14
 """Tile blocks that a launch looks at: the lengths of more have the same periods."""
 
 
 @dataclass(frozen=True)
-class UnequalTileBlocks:
-    """The launches that gain where CTAs take tile blocks of different length in a serpentine."""
+class PersistentLaunches:
+    """The launches of a kernel that gain where CTAs take one tile block after another."""
 
     steps: tuple[str, ...]
     """What a launch computes (`launch_numbers`)."""
     loops: tuple[LaunchLoop, ...]
-    """By the cycles of the products of an iteration."""
+    """By the cycles of the products of an iteration; none where no length is too long."""
+    most: int = ANY_LENGTH
+    """Cycles of the products of a tile block up to which equal ones gain."""
+    differ: bool = False
+    """Whether tile blocks differ in length, and are taken in a serpentine."""
     together: int = 1
-    """CTAs that share a multiprocessor."""
+    """CTAs that share a multiprocessor where each takes one tile block."""
     ctas: int = 1
     """CTAs that compute a tile block together."""
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch is one, and has more tile blocks than run at once."""
         at_once = self.at_once(multiprocessors)
-        lengths = self.lengths(args, grid)
-        if lengths is None or lengths.size <= at_once:
+        if prod(grid) <= at_once or (lengths := self.lengths(args, grid)) is None:
             return False
+        if not self.differ:
+            return int(lengths.max()) <= self.most
         begin = BEGIN_CYCLES if self.together == 1 else NEXT_CYCLES
         best = _best_count(self, self._passed(args), tuple(grid), at_once)
         alone = in_order((lengths + begin).tolist(), at_once)
@@ -69,7 +78,10 @@ class UnequalTileBlocks:
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments may be one, as far as its numbers are known."""
-        return self.lengths(args, (1, 1, 1)) is not None
+        lengths = self.lengths(args, (1, 1, 1))
+        if lengths is None or self.differ or any(step.startswith(GRID) for step in self.steps):
+            return lengths is not None
+        return int(lengths.max()) <= self.most
 
     def unsuited(self, multiprocessors: int) -> range:
         """The numbers of tile blocks with which no launch is one."""
@@ -105,7 +117,7 @@ def _number(value: object) -> int | None:
 
 @lru_cache(maxsize=256)
 def _best_count(
-    question: UnequalTileBlocks,
+    question: PersistentLaunches,
     args: tuple[int | None, ...],
     grid: tuple[int, ...],
     at_once: int,
