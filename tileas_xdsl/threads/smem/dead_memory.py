@@ -6,9 +6,13 @@
     convert_layout %sum          ; may exchange through the memory of %q and of the stages
 
 Of two tiles in one round of a loop, the second may have the memory of the first if products read
-both, and wait for them (on tcgen05 where their sums are first read): threads meet before they or
-TMA fill a tile in a loop.  Otherwise what runs again could be read again, so that nothing in a loop
-counts.  Bulk stores read their tile until somebody waits for them.
+both, and are waited for in that round (on tcgen05 where their sums are first read): threads meet
+before they or TMA fill a tile in a loop.  Otherwise what runs again could be read again, so that
+nothing in a loop counts.  Bulk stores and asynchronous products read their tiles until somebody
+waits for them, so the tile of a loop may have the memory of one of a loop before:
+
+    scf.for { %a = alloc_tensor ... async.dot %a ... async.wait }    ; whole iterations
+    scf.for { %b = alloc_tensor ... async.dot %b ... async.wait }    ; masked: %b is where %a was
 """
 
 from __future__ import annotations
@@ -24,7 +28,11 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT, CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
+    ConsumerReadOp,
+    PipelineYieldOp,
+    StageOp,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
@@ -94,8 +102,11 @@ def _staging_before(e: ThreadBuilder, op: Operation, size: int) -> int | None:
 
 
 def _free_place(e: ThreadBuilder, op: Operation, size: int) -> int | None:
-    """Return the first offset in dead memory from which on so many bytes are free; None without."""
-    for offset, available in dead_memory(e, op):
+    """Return the first offset from which on so many bytes are free; None without any.
+
+    The smallest dead memory comes first, so that large tiles find large memory later.
+    """
+    for offset, available in sorted(dead_memory(e, op), key=lambda found: found[1]):
         for place in range(offset, offset + available - size + 1, ALIGNMENT):
             if is_free(e, place, size, op):
                 return place
@@ -144,18 +155,40 @@ def _is_dead(e: ThreadBuilder, tile: SSAValue, op: Operation) -> bool:
         return False
     parent = block.parent_op()
     in_loop = parent is not None and (LOOPS[type(parent)] or runs_again(parent))
-    if in_loop and not (_is_operand(tile) and _is_operand_in_time(op)):
+    if in_loop and not (_is_operand(tile) and _is_operand_in_time(e, op)):
         return False
     return all(_is_over(e, user, block, op) for user in _users(tile))
 
 
-def _is_operand_in_time(op: Operation) -> bool:
+def _is_operand_in_time(e: ThreadBuilder, op: Operation) -> bool:
     """Whether an operation makes an operand of products that are complete in its round."""
     return (
         isinstance(op, _MAKERS)
         and _is_operand(op.results[0])
-        and not any(isinstance(user, AsyncDotOp) for user in _users(op.results[0]))
+        and all(
+            _wait_for_product(e, user) is not None
+            for user in _users(op.results[0])
+            if isinstance(user, AsyncDotOp)
+        )
     )
+
+
+def _wait_for_product(e: ThreadBuilder, product: AsyncDotOp) -> WaitOp | None:
+    """Return the wait for a product of warpgroups in the round that issues it; None without one.
+
+    %token, %sums = consumer_read { async.dot ... yield }
+    async.wait %sums
+    """
+    if e.tensor is not None:
+        return None
+    value: SSAValue = product.result
+    user = value.get_user_of_unique_use()
+    if isinstance(user, PipelineYieldOp) and isinstance(read := user.parent_op(), ConsumerReadOp):
+        value = read.payload[list(user.operands).index(value)]
+        user = value.get_user_of_unique_use()
+    if not isinstance(user, WaitOp) or user.parent is None:
+        return None
+    return user if user.parent.find_ancestor_op_in_block(product) is not None else None
 
 
 def _common_block(first: Operation, second: Operation) -> Block | None:
@@ -177,8 +210,11 @@ def _users(tile: SSAValue) -> Iterator[Operation]:
 
 def _is_over(e: ThreadBuilder, user: Operation, block: Block, op: Operation) -> bool:
     """Whether an operation has read its tile in all threads when they have come to `op`."""
-    is_late = isinstance(user, AsyncDotOp) or user.has_trait(IsTerminator)  # under another name
-    if isinstance(user, TmaTransferOp) and not isinstance(user, TmaLoadBase):
+    is_late = user.has_trait(IsTerminator)  # under another name
+    if isinstance(user, AsyncDotOp):
+        wait = _wait_for_product(e, user)
+        is_late, user = wait is None, wait or user
+    elif isinstance(user, TmaTransferOp) and not isinstance(user, TmaLoadBase):
         wait = _wait_for(user.results[0])
         is_late, user = wait is None, wait or user
     before, here = (block.find_ancestor_op_in_block(each) for each in (_end(e, user), op))
