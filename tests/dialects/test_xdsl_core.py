@@ -1,0 +1,134 @@
+"""`xdsl_core`: xDSL's classes answer as before, and by the methods that do less."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
+
+import pytest
+from xdsl.dialects import arith, cf, scf
+from xdsl.dialects import test as ir
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from tileas_xdsl.dialects import xdsl_core
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.xdsl_core import PlainTests, accelerate
+
+KINDS = (Attribute, Operation, SSAValue, OpResult, Block, Region, ModuleOp, i32.__class__, DotOp)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_classes_of_ir_are_tested_plainly(kind: type) -> None:
+    assert type(kind) is PlainTests
+
+
+def test_tests_of_classes_answer_as_before() -> None:
+    op = arith.ConstantOp(IntegerAttr(3, i32))
+    one = IntegerAttr(3, i32)
+    found = {kind for kind in (*KINDS, arith.ConstantOp, IntegerAttr) if isinstance(op, kind)}
+    assert found == {Operation, arith.ConstantOp}
+    assert isinstance(one, Attribute)
+    assert not isinstance(one, IntegerType)
+    assert isinstance(op.result, OpResult | BlockArgument)
+    assert issubclass(DotOp, Operation)
+    assert not issubclass(DotOp, ModuleOp)
+    assert isinstance(ArrayAttr([one]), ArrayAttr)
+    assert isinstance(op.operands, Sequence)
+
+
+def test_a_class_that_is_defined_later_is_tested_plainly_and_stays_abstract() -> None:
+    class Later(IRDLOperation, metaclass=ABCMeta):
+        name = "test.later"
+
+        @abstractmethod
+        def missing(self) -> None: ...
+
+    assert type(Later) is PlainTests
+    with pytest.raises(TypeError, match="abstract"):
+        Later()  # pyright: ignore[reportAbstractUsage]
+
+
+def test_values_and_nodes_are_equal_by_identity() -> None:
+    first, second = ir.TestOp(result_types=[i32]), ir.TestOp(result_types=[i32])
+    nodes = (first, second, first.results[0], second.results[0], Block(), Region(), Block())
+    assert len({*nodes}) == len(nodes) == len({node: None for node in nodes})
+    assert all(hash(node) == object.__hash__(node) for node in nodes)
+    assert hash(IntegerAttr(3, i32)) == hash(IntegerAttr(3, i32))
+
+
+def test_an_operation_has_its_parts_and_is_used() -> None:
+    value, target = ir.TestOp(result_types=[i64]).results[0], Block()
+    inner, location = Region(Block()), ModuleOp([]).location
+    op = ir.TestOp.create(
+        operands=[value, value],
+        result_types=[i32],
+        properties={"p": StringAttr("x")},
+        attributes={"a": IntAttr(1)},
+        successors=[target],
+        regions=[inner],
+    )
+    assert [use.index for use in value.uses] == [1, 0]
+    assert tuple(op.operands) == (value, value)
+    assert tuple(op.successors) == (target,)
+    assert [use.operation for use in target.uses] == [op]
+    assert op.results[0].owner is op
+    assert op.results[0].type == i32
+    assert (op.properties, op.attributes) == ({"p": StringAttr("x")}, {"a": IntAttr(1)})
+    assert op.regions == (inner,)
+    assert inner.parent is op
+    assert op.location is location
+
+
+def test_parts_of_one_operation_are_its_own() -> None:
+    first, second = ir.TestOp.create(), ir.TestOp.create()
+    first.attributes["a"] = IntAttr(1)
+    first.properties["p"] = IntAttr(1)
+    assert second.attributes == second.properties == {}
+    given = {"a": IntAttr(2)}
+    ir.TestOp.create(attributes=given).attributes["b"] = IntAttr(3)
+    assert given == {"a": IntAttr(2)}
+
+
+def test_operands_are_changed_through_their_view() -> None:
+    first, second = (ir.TestOp(result_types=[i32]).results[0] for _ in range(2))
+    op = ir.TestOp.create(operands=[first])
+    op.operands[0] = second
+    assert not first.uses
+    assert [use.operation for use in second.uses] == [op]
+    op.operands = (first, second)
+    assert tuple(op.operands) == (first, second)
+    assert op.operands[1:] == (second,)
+    branch = cf.BranchOp(there := Block())
+    branch.successors = [other := Block()]
+    assert not there.uses
+    assert tuple(branch.successors) == (other,)
+
+
+def test_defaults_of_properties_and_wrong_attributes_are_seen() -> None:
+    constant = arith.ConstantOp(IntegerAttr(1, i32))
+    added = arith.AddiOp(constant, constant)
+    assert "overflowFlags" in added.properties
+    with pytest.raises(VerifyException):
+        IntegerAttr.new([StringAttr("one"), i32])
+    assert isinstance(scf.YieldOp(constant), scf.YieldOp)
+
+
+def test_once_more_changes_nothing() -> None:
+    before = {
+        name: vars(Operation)[name] for name in ("__init__", "__hash__") if name in vars(Operation)
+    }
+    accelerate()
+    assert all(vars(Operation)[name] is method for name, method in before.items())
+    assert vars(Operation)["__init__"] is vars(xdsl_core)["_initialise"]

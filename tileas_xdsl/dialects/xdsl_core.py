@@ -1,0 +1,109 @@
+"""xDSL's core classes with methods that do less; their answers are the same.
+
+A warm compilation of attention asks 45,000 times whether an operation, a type or a value is of a
+class, hashes 40,000 values and operations, and makes 3,000 operations of their parts.
+
+    asked                       xDSL's method                         here
+    isinstance(op, scf.ForOp)   ABCMeta.__instancecheck__, in Python  type.__instancecheck__
+    {value: ...}                def __hash__: return id(self)         object.__hash__
+    op.operands                 def operands: return OpOperands(op)   the class is the getter
+    IntegerAttr(1, i32)         isinstance(self, Data | Parametrized  not asked: Attribute has no
+                                Attribute), a new union each time     other derived classes
+    op.clone()                  takes away operands of a new          there are none
+                                operation, by way of a setter
+
+`accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
+time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values
+and operations are equal by identity.  Classes that are defined later inherit all of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.ir.core import OpOperands, OpSuccessors
+from xdsl.irdl import IRDLOperation
+
+ROOTS: Sequence[type] = (Attribute, SSAValue, Operation, Block, Region)
+"""What IR consists of: these, their bases and all that derive from them are tested plainly."""
+
+HASHED_BY_IDENTITY: Sequence[type] = (*Region.__bases__, SSAValue, IRDLOperation)
+"""Classes of IR that define `__hash__` as `id(self)`."""
+
+_NONE: Mapping[str, Attribute] = MappingProxyType({})
+
+
+class PlainTests(ABCMeta):
+    """Abstract classes whose instances are those of the class and of what derives from it."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+def accelerate() -> None:
+    """Give xDSL's core classes these methods; once more it does nothing."""
+    for kind in _abstract_kinds():
+        kind.__class__ = PlainTests
+    for kind in HASHED_BY_IDENTITY:
+        type.__setattr__(kind, "__hash__", object.__hash__)
+    _set_getter("operands", OpOperands)
+    _set_getter("successors", OpSuccessors)
+    type.__setattr__(Operation, "__init__", _initialise)
+    type.__setattr__(Attribute, "__post_init__", _verify)
+
+
+def _abstract_kinds() -> list[type]:
+    """Return the classes of IR that are there already and ask `ABCMeta`."""
+    bases = {base for root in ROOTS for base in root.__mro__ if type(base) is ABCMeta}
+    own = [base for base in bases if base.__module__ == Operation.__module__]
+    return [kind for base in own for kind in _with_derived(base) if type(kind) is ABCMeta]
+
+
+def _with_derived(kind: type) -> Iterator[type]:
+    yield kind
+    for derived in type.__subclasses__(kind):
+        yield from _with_derived(derived)
+
+
+def _set_getter(name: str, view: type) -> None:
+    """Have a property of operations make its view without a function around it."""
+    found: property = vars(Operation)[name]
+    type.__setattr__(Operation, name, property(view, found.fset, found.fdel, found.__doc__))
+
+
+def _verify(self: Attribute) -> None:
+    self._verify()  # pyright: ignore[reportPrivateUsage]
+
+
+def _initialise(
+    self: Operation,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = _NONE,
+    attributes: Mapping[str, Attribute] = _NONE,
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    """Initialise an operation by its parts, as `Operation.__init__` does."""
+    values = SSAValues(operands)
+    uses = tuple([Use(self, index) for index in range(len(values))])
+    for value, use in zip(values, uses, strict=True):
+        value.add_use(use)
+    self._operands = values  # pyright: ignore[reportPrivateUsage]
+    self._operand_uses = uses  # pyright: ignore[reportPrivateUsage]
+    self.results = SSAValues([OpResult(kind, self, n) for n, kind in enumerate(result_types)])
+    self.properties = dict(properties)
+    self.attributes = dict(attributes)
+    self.location = UNKNOWN_LOC if location is None else location
+    if successors:
+        self.successors = successors
+    self.regions = ()
+    for region in regions:
+        self.add_region(region)
+    self.__post_init__()
