@@ -9,22 +9,18 @@ where the row begins, ends and wraps around, which is in two vectors of a row.
     columns      4093 .. 4095, 0 .. 4    5 .. 12               4085 .. 4092
     accesses     7 elements              a vector              a vector
 
-Loads of other rows, as of weights, are not aligned by that.  Two aligned vectors contain one that
-is not; all threads shift them by the same number of elements:
-
-    %low, %high = 8 elements from column 0, and from column 8
-    %r = elements 5 to 12 of both                                shifts by words and in words
+Loads of other rows, as of weights, are not aligned by that: their vectors are cut out of two that
+are (`vector_cuts.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 from math import gcd
 
-from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32, i64
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32
 from xdsl.ir import Block, Region, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
@@ -41,18 +37,17 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     divide,
     extend_to_i64,
     i32_constant,
-    i64_constant,
     is_equal,
     is_less,
     logical_and,
     modulo,
-    multiply,
     subtract,
 )
 from tileas_xdsl.threads.codegen.known_integers import interval_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, row_of
+from tileas_xdsl.threads.gmem.vector_cuts import WORD, VectorCut
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
 from tileas_xdsl.threads.registers.vector_values import (
@@ -63,8 +58,6 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     zero_of,
 )
-
-WORD = 32
 
 MAX_SINGLES = 16
 """Elements of a thread up to which loads of each take less time than vectors that are cut."""
@@ -365,32 +358,14 @@ class _Pairs:
     count: int
     beyond: SSAValue
     """That element, `i32`."""
-    far: Sequence[tuple[int, SSAValue]]
-    """By a number of words, whether the vector is so many further on."""
-    rest: SSAValue | None
-    """The bits in a word that it is further on, `i64`; None for none."""
+    cut: VectorCut
 
     @staticmethod
     def of(row: RotatedRow, count: int) -> _Pairs:
         """The vectors of a row; what they have in common is computed once."""
-        e = row.e
-        beyond = row.beyond(count)
-        bits = multiply(e, beyond, 8 * row.size)
-        # Of words that are promised to be whole ones, or two, no part is moved.
-        steps = [
-            step
-            for step in (2, 1)
-            if 2 * step * WORD <= count * 8 * row.size and row.promised * 8 <= WORD * step
-        ]
-        far = [(n, is_equal(e, modulo(e, divide(e, bits, WORD * n), 2), 1)) for n in steps]
-        is_cut = row.promised * 8 < WORD
-        return _Pairs(
-            row,
-            count,
-            beyond,
-            far,
-            extend_to_i64(e, modulo(e, bits, WORD)) if is_cut else None,
-        )
+        beyond, bits = row.beyond(count), 8 * row.size
+        cut = VectorCut.of(row.e, beyond, count * bits, bits, 8 * row.promised)
+        return _Pairs(row, count, beyond, cut)
 
     def loaded(self, piece: AccessChunk) -> _Vector:
         """The two vectors that a piece is in."""
@@ -399,29 +374,7 @@ class _Pairs:
         starts = e.insert(arith.CmpiOp(begin, i32_constant(e, 0), "sge")).result
         whole = e.insert(arith.AndIOp(row.is_whole(begin, 2 * self.count), starts)).result
         both = [_loaded(row, add(e, begin, k * self.count), self.count, whole) for k in range(2)]
-        return _Vector(piece, whole, both, self.cut_out)
-
-    def cut_out(self, both: Sequence[SSAValue]) -> list[SSAValue]:
-        """The elements of two vectors that are those of one."""
-        e, kind = self.row.e, self.row.view.element
-        length = self.count * 8 * self.row.size // WORD
-        words = e.insert(vector.BitcastOp(joined(e, both), VectorType(i32, [2 * length]))).result
-        found = [element(e, words, k) for k in range(2 * length)]
-        for step, is_far in self.far:
-            pairs = zip(found[:-step], found[step:], strict=True)
-            found = [e.insert(arith.SelectOp(is_far, far, near)).result for near, far in pairs]
-        if self.rest is not None:
-            found = [_shifted(e, low, high, self.rest) for low, high in pairwise(found)]
-        made = joined(e, found[:length])
-        return [e.insert(vector.BitcastOp(made, VectorType(kind, [self.count]))).result]
-
-
-def _shifted(e: ThreadBuilder, low: SSAValue, high: SSAValue, bits: SSAValue) -> SSAValue:
-    """The word `bits`, below 32, behind the beginning of two words: a funnel shift."""
-    top = e.insert(arith.ShLIOp(extend_to_i64(e, high), i64_constant(e, WORD))).result
-    bottom = e.insert(arith.ExtUIOp(low, i64)).result
-    whole = e.insert(arith.OrIOp(top, bottom)).result
-    return e.insert(arith.TruncIOp(e.insert(arith.ShRUIOp(whole, bits)).result, i32)).result
+        return _Vector(piece, whole, both, lambda loaded: [self.cut.cut_out(loaded)])
 
 
 def _either(

@@ -1,0 +1,48 @@
+"""Lines that rotated rows meet, in shared memory: cut out of vectors, on the emulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+
+ct: Any = pytest.importorskip("cuda.tile")
+
+
+@ct.kernel
+def scaled(x: Any, w: Any, b: Any, y: Any, columns: ct.Constant[int]) -> None:
+    """Rows times weights, and biases: two lines that begin elsewhere in a vector than rows do."""
+    row = ct.load(x, (ct.bid(0), 0), (1, columns))
+    weights = ct.reshape(ct.load(w, (0,), (columns,)), (1, columns))
+    biases = ct.reshape(ct.load(b, (0,), (columns,)), (1, columns))
+    ct.store(y, (ct.bid(0), 0), ct.astype(row * weights + biases, y.dtype))
+
+
+TYPES = {"f16": np.float16, "f32": np.float32, "i8": np.int8}
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "lines"),
+    [(2047, "f16", "f16"), (1025, "f16", "f16"), (2046, "f16", "f16"), (2047, "i8", "i8")],
+)
+def test_lines_are_kept_where_a_rotated_row_has_them(width: int, rows: str, lines: str) -> None:
+    """Three CTAs take nine rows, of which each begins elsewhere in a vector than the one before."""
+    array = f"{rows}[?, ?]"
+    kernel = tileas.compile(
+        scaled,
+        target="sm_90a",
+        signature=f"x: {array}, w: {lines}[?], b: {lines}[?], y: {array}, columns=2048",
+    )
+    assert kernel.abi.is_persistent
+    # One by one they are stored in the loop alone, where a row is rotated otherwise.
+    stored = kernel.ptx.count("st.shared.b16") + kernel.ptx.count("st.shared.b8")
+    assert stored == 2
+    rng = np.random.default_rng(width)
+    x = rng.integers(-5, 6, (9, width)).astype(TYPES[rows])
+    w, b = (rng.integers(-5, 6, width).astype(TYPES[lines]) for _ in range(2))
+    found = kernel.emulate(x, w, b, np.zeros_like(x), 2048, grid=(9, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[3], x * w + b)
