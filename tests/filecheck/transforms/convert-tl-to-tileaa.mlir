@@ -108,3 +108,44 @@ func.func @rows(%X: memref<64x32xf32>, %Y: memref<64x32xf32>) {
   }
   func.return
 }
+
+// A product of f32 multiplies the bits that tf32 has. An array that is only read is reinterpreted in
+// another shape; a part of a buffer that a loop chooses is one of those it divides into.
+
+// CHECK-LABEL: func.func @shapes
+// CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [32, 16], strides: [16, 1]
+// CHECK: nv_tileaa.block_tile %[[FLAT]]
+// CHECK: %[[A:.*]] = nv_tileaa.fp_to_fp %{{.*}} {nv_tileas.rounding = "rz"} : tensor<16x32xf32> -> tensor<16x32xtf32>
+// CHECK: nv_tileaa.dot %[[A]], %{{.*}}, %{{.*}} : tensor<16x32xtf32>, tensor<32x16xtf32>
+// CHECK: scf.for %[[N:[0-9]+]] =
+// CHECK: %[[J:.*]] = arith.index_cast %[[N]]
+// CHECK: nv_tileaa.extract %{{.*}}[%{{.*}}, %[[J]]] : tensor<16x16xf32> -> tensor<16x4xf32>
+func.func @shapes(%X: memref<16x32xf32>, %W: memref<2x16x16xf32>, %Y: memref<16x4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  tl.kernel threads(128) {
+    %flat = tl.reshape %W : memref<2x16x16xf32> to memref<32x16xf32>
+    %x = tl.alloc_shared : memref<16x32xf32, #tl<space shared>>
+    %w = tl.alloc_shared : memref<32x16xf32, #tl<space shared>>
+    %c = tl.alloc_fragment : memref<16x16xf32, #tl<space fragment>>
+    %y = tl.alloc_fragment : memref<16x4xf32, #tl<space fragment>>
+    %none = arith.constant 0.0 : f32
+    tl.copy %X to %x : memref<16x32xf32> to memref<16x32xf32, #tl<space shared>>
+    tl.copy %flat to %w : memref<32x16xf32> to memref<32x16xf32, #tl<space shared>>
+    tl.gemm %x, %w, %c {clear} : memref<16x32xf32, #tl<space shared>>, memref<32x16xf32, #tl<space shared>>, memref<16x16xf32, #tl<space fragment>>
+    tl.fill %y, %none : memref<16x4xf32, #tl<space fragment>>
+    tl.serial %n = %zero to %four step %one {
+      tl.parallel (%i, %j) in (16, 4) {
+        %first = arith.muli %n, %four : index
+        %at = arith.addi %first, %j : index
+        %v = memref.load %c[%i, %at] : memref<16x16xf32, #tl<space fragment>>
+        %s = memref.load %y[%i, %j] : memref<16x4xf32, #tl<space fragment>>
+        %t = arith.addf %s, %v : f32
+        memref.store %t, %y[%i, %j] : memref<16x4xf32, #tl<space fragment>>
+      }
+    }
+    tl.copy %y to %Y : memref<16x4xf32, #tl<space fragment>> to memref<16x4xf32>
+  }
+  func.return
+}

@@ -9,6 +9,7 @@ import pytest
 
 from kernels import tl
 from kernels.kernel import worst_deviation
+from tests.transforms.lower_tl.tl_pipelined import StaticProduct
 from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
@@ -116,10 +117,44 @@ def test_extents_of_run_time_are_loaded_by_tma(sizes: tuple[int, int, int]) -> N
     np.testing.assert_allclose(run.arrays[2].astype(np.float64), wanted, rtol=2e-3, atol=2e-2)
 
 
-@pytest.mark.parametrize("text", [product("128", "132"), tl.Softmax().text()])
-def test_other_kernels_stay_programs_over_buffers(text: str) -> None:
-    """Rows that TMA cannot load, and kernels without products."""
-    assert [*compile(text).passes] == [*PIPELINES[BUFFERS].passes]
+def test_other_kernels_stay_programs_over_buffers() -> None:
+    """Kernels without products."""
+    assert [*compile(tl.Softmax().text()).passes] == [*PIPELINES[BUFFERS].passes]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "loads"),
+    [(StaticProduct(66, 63, 65, b="kn", stages=2), 0), (StaticProduct(element="f32", bk=16), 2)],
+    ids=str,
+)
+def test_any_product_is_one_of_tiles(kernel: StaticProduct, loads: int) -> None:
+    """Rows that begin anywhere are loaded by threads; of f32 the bits of tf32 are multiplied."""
+    made = compile(kernel.text, "sm_90a")
+    assert [*made.passes] == [*TILES]
+    assert "wgmma" in made.ptx
+    assert made.ptx.count("cp.async.bulk.tensor") - made.ptx.count("global.shared") == loads
+    arguments = kernel.arguments(np.random.default_rng(2))
+    run = made.emulate(*arguments, grid=kernel.grid)
+    assert not run.findings
+    np.testing.assert_array_equal(run.arrays[2], kernel.expected(*arguments))
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_an_array_in_another_shape_is_loaded_by_tma(target: str) -> None:
+    text = StaticProduct(b="kn").text
+    flat = "memref<128x128xf16>"
+    begin = text.index(f"%B: {flat}")
+    text = text[:begin] + text[begin:].replace(flat, "memref<2x64x128xf16>", 1)
+    text = text.replace(
+        "%a = tl.alloc",
+        f"%flat = tl.reshape %B : memref<2x64x128xf16> to {flat}\n    %a = tl.alloc",
+    )
+    made = compile(text.replace("tl.copy %B[", "tl.copy %flat["), target)
+    assert made.ptx.count("cp.async.bulk.tensor") - made.ptx.count("global.shared") == 2
+    a, b, c = StaticProduct(b="kn").arguments(np.random.default_rng(3))
+    for run in (made.emulate, made.simulate):
+        found = run(a, b.reshape(2, 64, 128), c.copy(), grid=(2, 2)).arrays[2]
+        np.testing.assert_array_equal(found, a.astype(np.float64) @ b.astype(np.float64))
 
 
 @pytest.mark.parametrize(

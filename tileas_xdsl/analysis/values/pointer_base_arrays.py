@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from xdsl.dialects import func
+from xdsl.dialects import func, memref
 from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer
-from tileas_xdsl.dialects.nv_tileaa.base import Array
+from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -42,6 +42,8 @@ class PointedArray:
 def pointed_array(value: SSAValue) -> PointedArray | None:
     """Return the array that a value is; None if it depends on more than kernel arguments."""
     made = without_promises(value).owner
+    if isinstance(made, memref.ReinterpretCastOp):
+        return _reshaped(made)
     if not isinstance(made, MakeMemrefOp) or made.offset is not None:
         return None
     pointer = without_promises(made.pointer)
@@ -57,6 +59,17 @@ def pointed_array(value: SSAValue) -> PointedArray | None:
     if len(known_sizes) + len(known_strides) < 2 * len(axes):
         return None
     return PointedArray(pointer, made.array, known_sizes, known_strides)
+
+
+def _reshaped(made: memref.ReinterpretCastOp) -> PointedArray | None:
+    """Return an argument in another shape, of constant extents and strides."""
+    array = without_promises(made.source)
+    if not isinstance(array, BlockArgument) or not is_parameter(array):
+        return None
+    sizes, strides = made.static_sizes.get_values(), made.static_strides.get_values()
+    if made.offsets or made.sizes or made.strides:
+        return None
+    return PointedArray(array, as_array(made.result), tuple(sizes), tuple(strides))
 
 
 def count_of(number: SSAValue | int) -> Count | None:

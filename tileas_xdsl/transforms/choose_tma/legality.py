@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func, scf
+from xdsl.dialects import func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -224,6 +224,8 @@ def array_problem(view: SSAValue) -> str | None:
     if window.pointed is None:
         return _argument_problem(array, window.type)
     made = without_promises(array).owner
+    if isinstance(made, memref.ReinterpretCastOp):
+        return _argument_problem(made.source, window.type)
     assert isinstance(made, MakeMemrefOp)
     if (problem := _alignment_problem(made.pointer, 1, "its array begins at")) is not None:
         return problem

@@ -169,6 +169,9 @@ ROW_PATTERNS: tuple[RewritePattern, ...] = (GatherByTma(), ScatterByTma())
 """Those for targets with gather4 and scatter4."""
 
 
+_KNOWN_ARRAYS = (AssumeOp, MakeMemrefOp, memref.ReinterpretCastOp, memref.SubviewOp)
+
+
 def _is_undecided(op: TiledLoadOp | Written) -> bool:
     """Whether an access has the atom of plain threads, and its array is made in the kernel.
 
@@ -179,7 +182,7 @@ def _is_undecided(op: TiledLoadOp | Written) -> bool:
     if op.atom.data.family not in ((UPDATE_BY_THREADS,) if is_update else BY_THREADS):
         return False
     array = array_of(op.view)
-    return isinstance(array.owner, AssumeOp | MakeMemrefOp | memref.SubviewOp)
+    return isinstance(array.owner, _KNOWN_ARRAYS)
 
 
 @dataclass(frozen=True)

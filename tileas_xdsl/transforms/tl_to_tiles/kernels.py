@@ -16,7 +16,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
-from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
+from tileas_xdsl.dialects.nv_tileaa.memory.views import array_type, strides_of
 from tileas_xdsl.dialects.tl.base import scope_of, shape_of
 from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
@@ -187,9 +187,17 @@ def _allocate(state: Raising, op: AllocSharedOp | AllocFragmentOp) -> None:
 
 
 def _same_storage(state: Raising, op: ReshapeOp) -> None:
-    if scope_of(op.buffer.type) is Scope.GLOBAL:
-        raise state.refuse("shows an array in another shape")
-    storage_of(op.buffer)
+    """Another shape of the same elements: of a tile when it is read, of an array at once."""
+    if scope_of(op.buffer.type) is not Scope.GLOBAL:
+        return
+    if storage_of(op.buffer) in state.held:
+        raise state.refuse("shows an array that the kernel writes in another shape")
+    type_ = as_array(op.buffer)
+    shape, strides = type_.get_shape(), strides_of(type_)
+    result = array_type(type_.element_type, shape, strides)
+    source = state.arrays[op.source]
+    made = memref.ReinterpretCastOp(source, [], [], [], [0], shape, strides, result)
+    state.arrays[op.buffer] = state.insert(made).result
 
 
 _TABLE: Mapping[type[Operation], Handler] = {

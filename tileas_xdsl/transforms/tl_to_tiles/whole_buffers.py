@@ -19,7 +19,17 @@ from collections.abc import Mapping
 from itertools import product
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, TensorType, f16, f32, f64, i32
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    FloatTF32Type,
+    StringAttr,
+    TensorType,
+    f16,
+    f32,
+    f64,
+    i32,
+)
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -27,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import reductions
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.dialects.tl.base import element_of as buffer_element
 from tileas_xdsl.dialects.tl.base import scope_of
@@ -126,14 +137,13 @@ def gemm(state: Raising, op: GemmOp) -> None:
     """Convert C += A B to a dot."""
     a, b = read(state, op.a), read(state, op.b)
     elements = [element_of(tile.type) for tile in (a, b)]
-    if f32 in elements:
-        raise state.refuse("multiplies f32, which is read as tf32")
     if elements[0] != elements[1]:
         raise state.refuse(f"multiplies {elements[0]} by {elements[1]}")
     if op.transpose_a is not None:
         a = state.permuted(a, (1, 0))
     if op.transpose_b is not None:
         b = state.permuted(b, (1, 0))
+    a, b = _multiplied(state, a), _multiplied(state, b)
     shape, element = buffer_shape(op.c.type), buffer_element(op.c.type)
     if element not in (f32, f16) and isa(element, AnyFloat):
         raise state.refuse(f"sums products in {element}")
@@ -142,6 +152,15 @@ def gemm(state: Raising, op: GemmOp) -> None:
     sign = None if is_float else Signedness.SIGNED
     made = reductions.DotOp(a, b, c, signedness_a=sign, signedness_b=sign)
     write(state, op.c, state.insert(made).result)
+
+
+def _multiplied(state: Raising, tile: SSAValue) -> SSAValue:
+    """Return an operand of a product: of f32 the bits that tf32 has, which instructions read."""
+    if element_of(tile.type) != f32:
+        return tile
+    made = FpToFpOp(tile, TensorType(FloatTF32Type(), shape_of(tile.type)))
+    made.attributes[ROUNDING] = StringAttr("rz")
+    return state.insert(made).result
 
 
 def reduce(state: Raising, op: ReduceOp) -> None:

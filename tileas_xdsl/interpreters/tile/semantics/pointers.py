@@ -31,7 +31,7 @@ from tileas_xdsl.interpreters.tile.execution.machine import TileAgent
 from tileas_xdsl.interpreters.tile.faults import fault
 from tileas_xdsl.interpreters.tile.memory.module_globals import name_of_global
 from tileas_xdsl.interpreters.tile.memory.pointers import memory_of
-from tileas_xdsl.interpreters.tile.memory.views import View
+from tileas_xdsl.interpreters.tile.memory.views import View, contiguous
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array, dtype_of, unsigned
 from tileas_xdsl.interpreters.tile.numerics.integers import unsigned_of, width_of
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import AsyncToken
@@ -77,6 +77,15 @@ def subview(agent: TileAgent, op: memref.SubviewOp, inputs: Sequence[Any]) -> tu
     if prod(sizes) and not part.is_inside:
         raise fault(op, f"shows {'x'.join(map(str, sizes))} elements, more than its array has")
     return (part.cut(),)
+
+
+def reinterpret_cast(op: memref.ReinterpretCastOp, inputs: Sequence[Any]) -> tuple[View]:
+    """Return the memory of an array in another shape, of constant extents and strides."""
+    source: View = inputs[0]
+    shape = tuple(op.static_sizes.get_values())
+    if prod(shape) != prod(source.shape) or not source.is_contiguous:
+        raise fault(op, f"shows {'x'.join(map(str, shape))} elements of another number")
+    return (contiguous(source.memory, source.offset, shape, source.element),)
 
 
 def _count(agent: TileAgent, number: SSAValue | int) -> int:
@@ -196,6 +205,7 @@ POINTERS = Language(
         IntToPtrOp: _same,
         JoinMemTokenOp: join,
         MakeMemrefOp: make_memref,
+        memref.ReinterpretCastOp: lambda _, op, inputs: reinterpret_cast(op, inputs),
         memref.SubviewOp: subview,
         PtrToIntOp: _same,
     },

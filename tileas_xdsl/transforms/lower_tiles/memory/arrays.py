@@ -84,6 +84,16 @@ def subview(e: ThreadBuilder, op: memref.SubviewOp) -> Sequence[Lowered]:
     return [replace(source, extents=tuple(extents))]
 
 
+def reinterpret_cast(e: ThreadBuilder, op: memref.ReinterpretCastOp) -> Sequence[Lowered]:
+    """Lower another shape of an array's memory, of extents and strides that are constant."""
+    source = e.get(op.source)
+    if not isinstance(source, GlobalView) or op.offsets or op.sizes or op.strides:
+        raise op_error(op, "shows an array in a shape that run time knows")
+    extents, strides = op.static_sizes.get_values(), op.static_strides.get_values()
+    starts = (0,) * len(extents)
+    return [replace(source, extents=tuple(extents), strides=tuple(strides), starts=starts)]
+
+
 def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
     """Return an element count as `i32`, `i64` or `index`; narrow integers are zero-extended."""
     if isinstance(number, int):
@@ -172,5 +182,6 @@ HANDLERS: Handlers = {
     IntToPtrOp: same,
     MakeMemrefOp: make_memref,
     PtrToIntOp: same,
+    memref.ReinterpretCastOp: reinterpret_cast,
     memref.SubviewOp: subview,
 }

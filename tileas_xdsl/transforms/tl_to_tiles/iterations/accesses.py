@@ -181,16 +181,26 @@ def _part(
     """Return which part of a buffer is accessed, by number, and its extents; None for all of it."""
     whole, lengths = buffer_shape(buffer.type), _lengths(digits)
     starts = _starts(forms, digits)
-    if not all(start.is_constant for start in starts):
-        raise work.state.refuse("accesses a part of a buffer that run time chooses")
-    firsts = [start.constant for start in starts]
-    if firsts == [0] * len(whole) and tuple(lengths) == whole:
+    if tuple(lengths) == whole and all(
+        start.is_constant and not start.constant for start in starts
+    ):
         return None
-    parts = zip(firsts, lengths, whole, strict=True)
-    if any(first % n or extent % n or not 0 <= first < extent for first, n, extent in parts):
+    numbers = [
+        _number_of_part(work, start, length, extent)
+        for start, length, extent in zip(starts, lengths, whole, strict=True)
+    ]
+    return [array_tiles.code(work.state, number) for number in numbers], lengths
+
+
+def _number_of_part(work: Iterations, start: IndexForm, length: int, extent: int) -> IndexForm:
+    """Return which of the parts that a dimension divides into begins at an index."""
+    ends = start.range(work.state.indices.intervals.get)
+    if ends is None or not 0 <= ends[0] <= ends[1] < extent:
+        raise work.state.refuse("accesses a part of a buffer that run time chooses")
+    number = start.divided(length)
+    if number is None or start.remainder(length) or extent % length:
         raise work.state.refuse("accesses a part of a buffer between those that tiles divide into")
-    numbers = [first // n for first, n in zip(firsts, lengths, strict=True)]
-    return [work.state.constant(number) for number in numbers], lengths
+    return number
 
 
 def _along_loop(work: Iterations, tile: SSAValue, digits: Sequence[Digit | None]) -> SSAValue:
