@@ -30,8 +30,8 @@ def staged_tiles(op: CreatePipelineOp) -> tuple[Sequence[StagedTile], int]:
     offset = 0
     for k, type_ in enumerate(stage_types(users[0])):
         shape, element = shape_of(type_), element_of(type_)
-        if shape is None or element is None or len(shape) < 2:
-            raise op_error(op, f"stages hold tiles of two dimensions or more, not {type_}")
+        if shape is None or element is None or not shape:
+            raise op_error(op, f"stages hold tiles, not {type_}")
         layout = layout_of_buffer(op, type_, _seen_as(users, k))
         layout = _held_layout(op, layout, _seen_as(readers, k))
         tiles.append(StagedTile(offset, layout, element))
