@@ -114,6 +114,15 @@ def test_holds_lists_what_each_register_holds() -> None:
         holds(parse_layout("(2,3):(0,1@value)"), "thread", "value", 4, 3)
 
 
+def test_equal_layouts_share_a_table_that_nobody_can_write() -> None:
+    first, second = (
+        holds(Layout((4, 2), (E("thread"), E("value"))), "thread", "value", 4, 2) for _ in range(2)
+    )
+    assert first is second
+    with pytest.raises(ValueError, match="read-only"):
+        first[0, 0] = 1
+
+
 def test_places_of_registers_are_counted_before_they_are_laid_out() -> None:
     for text in (
         "(4,8):(1@thread,999999999999@value)",

@@ -41,13 +41,14 @@ class Layout(LayoutBase):
     29
     """
 
-    __slots__ = ("_hash", "_leaves", "_size", "shape", "stride")
+    __slots__ = ("_axes", "_hash", "_leaves", "_size", "shape", "stride")
 
     shape: IntTuple
     stride: Stride
     _size: int | None
     _hash: int | None
     _leaves: tuple[tuple[int, Offset], ...] | None
+    _axes: tuple[str, ...] | None
 
     def __init__(self, shape: IntTuple, stride: Stride | None = None) -> None:
         self.shape = _checked_shape(shape)
@@ -55,7 +56,7 @@ class Layout(LayoutBase):
             self.stride = int_tuple.prefix_product(self.shape)
         else:
             self.stride = _checked_stride(stride, self.shape)
-        self._size = self._hash = self._leaves = None
+        self._size = self._hash = self._leaves = self._axes = None
 
     # What it is
 
@@ -94,7 +95,10 @@ class Layout(LayoutBase):
 
     def axes(self) -> tuple[str, ...]:
         """The axes that the strides mention, in order of appearance; `""` is the anonymous one."""
-        return tuple(dict.fromkeys(axis for _, d in self.leaves() for axis, _ in terms_of(d)))
+        if self._axes is None:
+            axes = (axis for _, d in self.leaves() for axis, _ in terms_of(d))
+            self._axes = tuple(dict.fromkeys(axes))
+        return self._axes
 
     def leaves(self) -> tuple[tuple[int, Offset], ...]:
         """The `(extent, stride)` of every leaf, left to right."""
@@ -162,7 +166,8 @@ def trusted(shape: Any, stride: Any) -> Layout:
     layout = object.__new__(Layout)
     layout.shape = shape
     layout.stride = stride
-    layout._size = layout._hash = layout._leaves = None  # pyright: ignore[reportPrivateUsage]
+    layout._size = layout._hash = None  # pyright: ignore[reportPrivateUsage]
+    layout._leaves = layout._axes = None  # pyright: ignore[reportPrivateUsage]
     return layout
 
 

@@ -11,7 +11,8 @@ on tables, by enumeration, where a formula would need a proof:
 >>> collision(Layout((2, 3), (1, 1)))
 (1, 2)
 
-Tables of layouts are cached; treat them as constants.
+Tables of layouts, and what is decided on them, are cached by value: equal layouts are made over and
+over, in one kernel and in the next.
 """
 
 from __future__ import annotations
@@ -138,6 +139,7 @@ def image(layout: AnyLayout, axis: str = ANONYMOUS) -> Table:
     return np.unique(table(layout, axis))
 
 
+@lru_cache(maxsize=1024)
 def is_injective(layout: AnyLayout) -> bool:
     """Whether no two coordinates share an offset."""
     keys = flat_table(layout)
@@ -151,6 +153,7 @@ def is_bijective(layout: AnyLayout) -> bool:
     return np.array_equal(image(layout), np.arange(layout.size()))
 
 
+@lru_cache(maxsize=1024)
 def collision(layout: AnyLayout) -> tuple[int, int] | None:
     """The first two indices that share an offset; None for an injective layout."""
     keys = flat_table(layout)
@@ -187,6 +190,7 @@ def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
     return result
 
 
+@lru_cache(maxsize=256)
 def holds(fragment: Layout, thread: str, value: str, threads: int, values: int) -> Table:
     """`(threads, values)`: the index that each register of each thread holds, -1 for none.
 
@@ -206,4 +210,5 @@ def holds(fragment: Layout, thread: str, value: str, threads: int, values: int) 
         raise LayoutError(f"{fragment} does not fit {threads} threads of {values} registers")
     result = np.full((threads, values), -1, dtype=np.int64)
     result[t, v] = np.arange(fragment.size())
+    result.flags.writeable = False
     return result

@@ -131,7 +131,7 @@ class RegisterLayout:
     def held(self) -> Table:
         """`(threads, values)`: the column-major index of the element held there, -1 for none."""
         indices = holds(self.layout, THREAD, VALUE, self.threads, self.values)
-        return np.where(indices < 0, -1, indices % self.elements)
+        return indices if self.replicas == 1 else _without_replicas(indices, self.elements)
 
     @cached_property
     def thread_table(self) -> Table:
@@ -195,6 +195,11 @@ def register_layout_from_tv(tv: Layout, tile: tuple[int, ...]) -> RegisterLayout
     spread = composition(elements, Layout(tile))
     layout = make_layout(*spread, replicas) if replicas.size() > 1 else spread
     return RegisterLayout(layout, tile, tv[0].size())
+
+
+def _without_replicas(indices: Table, elements: int) -> Table:
+    """Replicas of an element are held at its own index."""
+    return np.where(indices < 0, -1, indices % elements)
 
 
 def is_of_larger_tile(layout: Layout, shape: tuple[int, ...]) -> bool:

@@ -7,6 +7,7 @@ include/cute/atom/copy_traits_sm90_tma.hpp (construct_tma_gbasis, coalesce_256).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 from tileas_xdsl.data_classes import dataclass
@@ -34,6 +35,7 @@ class TmaBox:
     boxes: int
 
 
+@lru_cache(maxsize=256)
 def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
     """Return the largest box that one TMA instruction lays out as `tile` (without its swizzle).
 

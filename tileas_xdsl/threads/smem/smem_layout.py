@@ -189,6 +189,7 @@ def shared_layout(shape: Sequence[int], bits: int) -> SharedLayout:
     return SharedLayout(tuple(shape), bits, "none", shape[-1])
 
 
+@lru_cache(maxsize=512)
 def panels_of(memory: MemoryLayout, shape: tuple[int, ...], bits: int) -> SharedLayout | str:
     """Return a memory layout as panels, or the reason why it is not in panels."""
     if product_each(memory.shape) != shape:
