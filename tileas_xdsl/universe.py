@@ -41,6 +41,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     "transforms": ("tileas-canonicalize", "tileas-cse"),
     "transforms.arithmetic": (
         "expand-division",
+        "expand-int-to-float",
         "expand-math",
         "fuse-fma",
         "scalarize-vectors",

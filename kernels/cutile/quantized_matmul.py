@@ -1,5 +1,5 @@
 # pyright: basic
-"""Products whose second operand is stored in 8 bits, and scaled by columns."""
+"""Products whose second operand is stored in 8 or 4 bits, and scaled."""
 
 from __future__ import annotations
 
@@ -30,6 +30,79 @@ def quantized_matmul(
         y = ct.load(b, index=(k, j), shape=(tk, tn), padding_mode=ZERO)
         sums = ct.mma(x, ct.astype(y, a.dtype) * scale, sums)
     ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
+
+
+@ct.kernel
+def packed_matmul(
+    a,
+    words,
+    zeros,
+    scales,
+    c,
+    tm: ct.Constant[int],
+    tn: ct.Constant[int],
+    tk: ct.Constant[int],
+    group: ct.Constant[int],
+):
+    """C = A ((Q - zeros) * scales): a word is eight weights of a row of Q, as AWQ packs them.
+
+    Of the weights 0 to 7 the even ones are in the lower half of a word.  Each `group` of rows has
+    zeros, packed alike, and scales.
+    """
+    i, j = ct.bid(0), ct.bid(1)
+    weight = ct.arange(8, dtype=ct.int32)
+    shifts = ct.reshape((weight // 2 + weight % 2 * 4) * 4, (1, 1, 8))
+    sums = ct.full((tm, tn), 0, dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        x = ct.load(a, index=(i, k), shape=(tm, tk), padding_mode=ZERO)
+        q = ct.load(words, index=(k, j), shape=(tk, tn // 8), padding_mode=ZERO)
+        first = k * tk // group
+        z = ct.load(zeros, index=(first, j), shape=(1, tn // 8), padding_mode=ZERO)
+        scale = ct.load(scales, index=(first, j), shape=(1, tn), padding_mode=ZERO)
+        weights = ct.reshape(
+            ct.bitwise_and(ct.reshape(q, (tk, tn // 8, 1)) >> shifts, 15), (tk, tn)
+        )
+        zero = ct.reshape(ct.bitwise_and(ct.reshape(z, (1, tn // 8, 1)) >> shifts, 15), (1, tn))
+        sums = ct.mma(x, ct.astype(weights - zero, a.dtype) * scale, sums)
+    ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
+
+
+def packed(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Rows of weights of 4 bits as rows of words."""
+    eights = weights.reshape(weights.shape[0], -1, 8).astype(np.uint32)
+    shifts = np.array([4 * (n // 2 + n % 2 * 4) for n in range(8)], np.uint32)
+    return np.bitwise_or.reduce(eights << shifts, axis=2).view(np.int32)
+
+
+def _packed_problem(
+    element: str, sizes: tuple[int, int, int], tiles: tuple[int, int, int], group: int
+) -> Problem:
+    """A product of m x n x k; the scales are powers of two, so that weights stay exact."""
+    kind = ELEMENTS[element]
+    (m, n, k), (tm, tn, _) = sizes, tiles
+
+    def make(rng: np.random.Generator) -> Sequence[Any]:
+        weights, zeros = (rng.integers(0, 16, (rows, n)) for rows in (k, k // group))
+        scales = 2.0 ** rng.integers(-6, -2, zeros.shape)
+        arrays = (packed(weights), packed(zeros), scales.astype(kind.dtype))
+        return (kind.random(rng, (m, k)), *arrays, kind.unset(rng, (m, n)), *tiles, group)
+
+    def reference(arguments: Sequence[Any]) -> Mapping[int, Reference]:
+        a, words, zeros, scales, *_ = arguments
+        q = unpacked(words) - np.repeat(unpacked(zeros), group, 0)
+        b = (q * np.repeat(scales.astype(np.float64), group, 0)).astype(kind.dtype)
+        return {4: multiplied(a, b, kind)}
+
+    title = f"packed_matmul {m}x{n}x{k} {element} by i4, tiles {'x'.join(map(str, tiles))}"
+    grid = (tiles_of(m, tm), tiles_of(n, tn), 1)
+    return Problem(title, packed_matmul, make, reference, grid)
+
+
+def unpacked(words: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Rows of words as rows of weights."""
+    shifts = np.array([4 * (n // 2 + n % 2 * 4) for n in range(8)])
+    eights = words.astype(np.int64)[:, :, None] >> shifts & 15
+    return eights.reshape(words.shape[0], -1)
 
 
 def _problem(
@@ -63,4 +136,6 @@ def _problem(
 PROBLEMS: Sequence[Problem] = (
     _problem("f16", "f16", (130, 80, 144), (128, 64, 64)),
     _problem("bf16", "f32", (70, 144, 80), (64, 128, 32)),
+    _packed_problem("f16", (16, 256, 256), (16, 128, 128), 128),
+    _packed_problem("bf16", (100, 128, 128), (64, 64, 64), 64),
 )

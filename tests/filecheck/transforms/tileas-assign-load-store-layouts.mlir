@@ -467,3 +467,23 @@ func.func @left_alone(%x: !nv_tileas.tiled_view<4x8xf32, gmem>, %y: !nv_tileas.t
 // CHECK-NEXT:    nv_tileas.tiled_store %a, %y[%zero, %zero] {nv_tileas.layout = #nv_tileas.layout<(4,8),(8,1)>, atom = #nv_tileas<atom stg>} : tensor<4x8xf32, #nv_tileas.blocked<"(4,8):(1@thread,1@value)">>, !nv_tileas.tiled_view<4x8xf32, gmem>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
+
+// 14. What is read in shared memory is read by all threads that need it: a word by the two that
+// have four of its eight parts each.
+
+func.func @words(%out: !nv_tileas.tiled_view<128x128xi32, gmem>, %i: index) {
+  %s = nv_tileas.alloc_tensor : tensor<128x16xi32, #nv_tileas<space smem>>
+  %l = nv_tileas.convert_layout %s : tensor<128x16xi32, #nv_tileas<space smem>> -> tensor<128x16xi32>
+  %e = nv_tileas.generate : tensor<128x16x8xi32> {
+  ^bb0(%a: index, %b: index, %c: index):
+    %x = tensor.extract %l[%a, %b] : tensor<128x16xi32>
+    nv_tileas.yield %x : i32
+  }
+  %r = nv_tileas.view %e : tensor<128x16x8xi32> -> tensor<128x128xi32>
+  nv_tileas.tiled_store %r, %out[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<128x128xi32>, !nv_tileas.tiled_view<128x128xi32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @words
+// CHECK:         nv_tileas.convert_layout %{{.*}} -> tensor<128x16xi32, #nv_tileas.linear<"((4,32),16,2):((32@thread,1@value),2@thread,1@thread)">>
+// CHECK-NEXT:    nv_tileas.generate : tensor<128x16x8xi32, #nv_tileas.linear<"((4,32),16,(4,2)):((32@thread,4@value),2@thread,(1@value,1@thread))">> {

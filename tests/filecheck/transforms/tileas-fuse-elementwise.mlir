@@ -232,3 +232,64 @@ func.func @bits(%x: tensor<4x8xi32>, %y: i32) -> (tensor<4x8xi32>, i32, i32) {
   // CHECK: func.return %[[N]], %[[S]], %[[Q]]
   func.return %n, %p, %q : tensor<4x8xi32>, i32, i32
 }
+
+// -----
+
+// Eight shifts that coordinates alone decide are computed where they are read, though each takes
+// more operations than are repeated otherwise: for a thread they are constants.
+// CHECK-LABEL: func.func @shifts
+func.func @shifts(%words: tensor<16x8xi32>) -> tensor<16x8xi32> {
+  %two = arith.constant dense<2> : tensor<8xi32>
+  %four = arith.constant dense<4> : tensor<8xi32>
+  %p = nv_tileas.generate : tensor<8xi32> {
+  ^bb0(%j: index):
+    %k = arith.index_cast %j : index to i32
+    nv_tileas.yield %k : i32
+  }
+  %half = arith.divsi %p, %two : tensor<8xi32>
+  %odd = arith.remsi %p, %two : tensor<8xi32>
+  %a = arith.muli %odd, %four : tensor<8xi32>
+  %b = arith.addi %half, %a : tensor<8xi32>
+  %c = arith.muli %b, %two : tensor<8xi32>
+  %d = arith.addi %c, %two : tensor<8xi32>
+  %e = arith.subi %d, %two : tensor<8xi32>
+  %f = arith.xori %e, %two : tensor<8xi32>
+  %g = arith.xori %f, %two : tensor<8xi32>
+  %s = arith.muli %g, %two : tensor<8xi32>
+  // CHECK-NOT: tensor<8xi32>
+  // CHECK:     nv_tileas.generate : tensor<16x8xi32>
+  // CHECK:       arith.divsi %{{.*}}, %{{.*}} : i32
+  %r = nv_tileas.generate : tensor<16x8xi32> {
+  ^bb0(%x: index, %y: index):
+    %w = tensor.extract %words[%x, %y] : tensor<16x8xi32>
+    %n = tensor.extract %s[%y] : tensor<8xi32>
+    %v = arith.shrui %w, %n : i32
+    nv_tileas.yield %v : i32
+  }
+  func.return %r : tensor<16x8xi32>
+}
+
+// -----
+
+// Parts of words are taken where they are read: threads exchange four words, not eight halves.
+// CHECK-LABEL: func.func @parts
+func.func @parts(%words: tensor<1x4xi32>) -> tensor<16x8xi32> {
+  %mask = arith.constant dense<65535> : tensor<1x4x2xi32>
+  %each = nv_tileas.generate : tensor<1x4x2xi32> {
+  ^bb0(%i: index, %j: index, %k: index):
+    %w = tensor.extract %words[%i, %j] : tensor<1x4xi32>
+    nv_tileas.yield %w : i32
+  }
+  %half = arith.andi %each, %mask : tensor<1x4x2xi32>
+  %row = nv_tileas.view %half : tensor<1x4x2xi32> -> tensor<1x8xi32>
+  // CHECK:     %r = nv_tileas.generate : tensor<16x8xi32>
+  // CHECK:       tensor.extract %words[%{{.*}}, %{{.*}}] : tensor<1x4xi32>
+  // CHECK:       arith.andi %{{.*}}, %{{.*}} : i32
+  %r = nv_tileas.generate : tensor<16x8xi32> {
+  ^bb0(%x: index, %y: index):
+    %zero = arith.constant 0 : index
+    %h = tensor.extract %row[%zero, %y] : tensor<1x8xi32>
+    nv_tileas.yield %h : i32
+  }
+  func.return %r : tensor<16x8xi32>
+}

@@ -79,3 +79,21 @@ def test_a_source_is_held_where_its_result_is() -> None:
 def test_a_source_that_a_thread_takes_twice_has_no_layout() -> None:
     layout = RegisterLayout(Layout((4, 2), (T(1), V(1))), (4, 2), 4)
     assert layout_of_source(np.r_[np.arange(4), np.arange(4)], layout, (4,)) is None
+
+
+def test_what_is_read_in_memory_may_be_read_by_all_who_take_it() -> None:
+    """Words of which each has eight parts: a thread of 4 has a word of two once, two threads it."""
+    parts = RegisterLayout(Layout((2, 8), (T(1), (V(1)))), (2, 8), 2)
+    found = layout_of_source(np.tile(np.arange(2), 8), parts, (2,), repeats=True)
+    assert found is not None
+    assert found.held.tolist() == [[0], [1]]
+    halves = RegisterLayout(Layout((2, (4, 2)), (T(2), (V(1), T(1)))), (2, 8), 4)
+    found = layout_of_source(np.tile(np.arange(2), 8), halves, (2,), repeats=True)
+    assert found is not None
+    assert found.held.tolist() == [[0], [0], [1], [1]]
+
+
+def test_threads_that_take_unequally_many_have_no_layout() -> None:
+    """One thread takes an element twice, the other one two."""
+    layout = RegisterLayout(Layout((2, 2), (T(1), V(1))), (2, 2), 2)
+    assert layout_of_source(np.array([0, 1, 0, 2]), layout, (3,), repeats=True) is None

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, tensor, test
-from xdsl.dialects.builtin import TensorType, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, i32
+from xdsl.ir import Block, Region, SSAValue
 
-from tileas_xdsl.transforms.fuse_elementwise.profitability import CHEAP, is_positional
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.transforms.fuse_elementwise.profitability import (
+    CHEAP,
+    is_positional,
+    is_unpacked,
+)
 
 
 def _doubled(times: int) -> SSAValue:
@@ -29,3 +35,22 @@ def test_every_path_to_a_shared_operand_counts() -> None:
 def test_the_walk_ends_with_the_budget() -> None:
     """A sorting network has more paths than anyone can walk."""
     assert not is_positional(_doubled(200))
+
+
+def _halves(words: int, elements: int) -> SSAValue:
+    """The low bits of words, each of them for some elements."""
+    source = test.TestOp(result_types=[TensorType(i32, [words])]).results[0]
+    body = Block(arg_types=[IndexType()])
+    count = arith.ConstantOp(IntegerAttr(elements // words, IndexType()))
+    word = arith.DivUIOp(body.args[0], count)
+    taken = tensor.ExtractOp(source, [word.result], i32)
+    body.add_ops([count, word, taken, YieldOp(taken.result)])
+    each = GenerateOp(TensorType(i32, [elements]), Region(body)).result
+    return arith.AndIOp(each, each).result
+
+
+def test_parts_of_words_are_taken_where_they_are_read() -> None:
+    """A tile of as many words as elements is exchanged itself, and so is one of positions."""
+    assert is_unpacked(_halves(4, 8))
+    assert not is_unpacked(_halves(8, 8))
+    assert not is_unpacked(_doubled(4))

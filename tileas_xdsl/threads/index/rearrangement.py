@@ -162,16 +162,22 @@ def _held_by_owners(
 
 
 def layout_of_source(
-    at: Table, result: RegisterLayout, shape: tuple[int, ...]
+    at: Table, result: RegisterLayout, shape: tuple[int, ...], *, repeats: bool = False
 ) -> RegisterLayout | None:
     """The layout of a source of extents `shape` in which threads have what they make a result of.
 
-    None where a thread takes an element for two registers, or threads take unequal shares.
+    None where threads take unequal shares, or, unless it `repeats`, a thread takes an element for
+    two registers.
     """
     held = np.where(result.held >= 0, at[result.held], -1)
-    by_thread = np.sort(held, axis=1)
-    if ((by_thread[:, 1:] == by_thread[:, :-1]) & (by_thread[:, 1:] >= 0)).any():
-        return None
+    order = np.argsort(held, axis=1, kind="stable")
+    by_thread = np.take_along_axis(held, order, axis=1)
+    again = (by_thread[:, 1:] == by_thread[:, :-1]) & (by_thread[:, 1:] >= 0)
+    if again.any():
+        if not repeats:
+            return None
+        by_thread[:, 1:][again] = -1
+        np.put_along_axis(held, order, by_thread, axis=1)
     return _layout(held, _idle(result), shape)
 
 

@@ -25,6 +25,7 @@ from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     is_positional,
     is_profitable,
     is_reshape,
+    is_unpacked,
 )
 
 
@@ -46,10 +47,14 @@ class ExtractFromProducer(RewritePattern):
                 _fuse_other_dims(op, maker, rewriter)
             case GenerateOp() if maker is not op.parent_op() and is_profitable(maker, op):
                 _fuse_body(op, maker, rewriter)
-            case Operation() if is_elementwise(maker) and is_positional(op.tensor):
+            case Operation() if is_elementwise(maker) and _is_recomputed(op.tensor):
                 _fuse_operation(op, maker, rewriter)
             case _:
                 pass
+
+
+def _is_recomputed(tile: SSAValue) -> bool:
+    return is_positional(tile) or is_unpacked(tile)
 
 
 def _fuse_other_dims(
@@ -60,7 +65,7 @@ def _fuse_other_dims(
     if space_of(maker.source.type) is not None:
         return
     if axes is None:
-        if isinstance(maker, ViewOp) and is_reshape(maker) and is_positional(maker.source):
+        if isinstance(maker, ViewOp) and is_reshape(maker) and _is_recomputed(maker.source):
             _fuse_reshape(op, maker, rewriter)
         return
     coordinates = list[SSAValue]()

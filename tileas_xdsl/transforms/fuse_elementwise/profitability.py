@@ -30,6 +30,12 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 CHEAP = 8
 """Integer operations per element up to which recomputing beats a register or an exchange."""
 
+SHORT = 32
+"""Elements of a tile up to which numbers of coordinates alone are constants of its readers."""
+
+MAX_OPERATIONS = 64
+"""Operations of one such number that are followed at most."""
+
 DIALECTS = ("arith.", "math.")
 
 _WIDENING = (arith.ExtSIOp, arith.ExtUIOp)
@@ -76,8 +82,70 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
 
 
 def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
-    """Whether an integer tile is a cheap function of positions and scalars of the kernel."""
-    return _is_integer(tile) and space_of(tile.type) is None and _cost(tile, budget) <= budget
+    """Whether an integer tile is a cheap function of positions and scalars of the kernel.
+
+    A short tile of coordinates alone costs nothing: the shifts of eight nibbles of a word are
+    constants to a thread that unpacks all of them, whatever order they are in.
+    """
+    if space_of(tile.type) is not None:
+        return False
+    if _cost(tile, budget) <= budget:
+        return True
+    is_short = prod(shape_of(tile.type) or ()) <= SHORT
+    return is_short and _cost(tile, MAX_OPERATIONS) <= MAX_OPERATIONS and _is_of_coordinates(tile)
+
+
+def is_unpacked(tile: SSAValue) -> bool:
+    """Whether an integer tile is cheaply made of tiles of fewer elements: of words, its parts.
+
+    Of such a tile threads exchange the words, and take the parts of those that they get.
+    """
+    if space_of(tile.type) is not None or not _is_integer(tile):
+        return False
+    words = list[SSAValue]()
+    limit = prod(shape_of(tile.type) or ()) // 2
+    return _parts_cost(tile, limit, CHEAP, words) <= CHEAP and bool(words)
+
+
+def _parts_cost(tile: SSAValue, limit: int, budget: int, words: list[SSAValue]) -> int:
+    """Return the operations per element from `words`, of up to `limit` elements, and positions."""
+    if budget < 0 or is_positional(tile):
+        return 0
+    if not _is_integer(tile) or may_be_storage(tile):
+        return budget + 1
+    if prod(shape_of(tile.type) or ()) <= limit:
+        words.append(tile)
+        return 0
+    match tile.owner:
+        case ViewOp() as owner if dropped(owner) is not None or is_reshape(owner):
+            return _parts_cost(owner.source, limit, budget, words)
+        case GenerateOp() as owner if _is_plain(owner) and not _work(owner):
+            tiles = [inner.tensor for inner in _extracts(owner)]
+            return sum(_parts_cost(value, limit, budget, words) for value in tiles)
+        case Operation() as owner if is_elementwise(owner):
+            costs = (_parts_cost(value, limit, budget - 1, words) for value in owner.operands)
+            return 1 + sum(costs)
+        case _:
+            return budget + 1
+
+
+def _is_of_coordinates(tile: SSAValue) -> bool:
+    """Whether a tile is made of coordinates and constants, and of nothing that a launch decides."""
+    match tile.owner:
+        case arith.ConstantOp():
+            return True
+        case ExpandDimsOp() | ViewOp() as owner:
+            return _is_of_coordinates(owner.source)
+        case GenerateOp() as owner:
+            block, tiles = owner.body.block, [inner.tensor for inner in _extracts(owner)]
+            known: set[SSAValue] = {*tiles, *block.args}
+            known.update(*(inner.results for inner in block.ops))
+            used = {value for inner in block.ops for value in inner.operands}
+            return used <= known and all(map(_is_of_coordinates, tiles))
+        case Operation() as owner if is_elementwise(owner):
+            return all(map(_is_of_coordinates, owner.operands))
+        case _:
+            return False
 
 
 def _cost(tile: SSAValue, budget: int) -> int:

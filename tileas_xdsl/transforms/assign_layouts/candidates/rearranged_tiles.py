@@ -19,7 +19,12 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES, TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
+    ConvertLayoutOp,
+    ExpandDimsOp,
+    GenerateOp,
+    ViewOp,
+)
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import is_power_of_two
@@ -176,6 +181,7 @@ def _taken(a: Assignment, op: object) -> Sequence[TakenElements]:
 def _of_results(a: Assignment, group: TileGroup, seen: set[TileGroup]) -> Iterator[RegisterLayout]:
     """The layouts that follow from the tiles that are made of tiles of a group."""
     seen.add(group)
+    repeats = _is_read_from_memory(a, group)
     for value in group.values:
         for op in _makers_of_others(a, value, group):
             made = a.groups.of(op.results[0])
@@ -185,8 +191,24 @@ def _of_results(a: Assignment, group: TileGroup, seen: set[TileGroup]) -> Iterat
             wanted = _of_results(a, made, seen) if decided is None else [decided]
             for taken in _taken(a, op):
                 if taken.source is value:
-                    found = (layout_of_source(taken.at, one, group.shape) for one in wanted)
+                    found = (
+                        layout_of_source(taken.at, one, group.shape, repeats=repeats)
+                        for one in wanted
+                    )
                     yield from (layout for layout in found if layout is not None)
+
+
+def _is_read_from_memory(a: Assignment, group: TileGroup) -> bool:
+    """Whether a tile is read from shared memory, where each thread may read what it needs.
+
+    What is repeated for others is read again, and nothing is computed twice.
+    """
+    return all(
+        isinstance(value.owner, ConvertLayoutOp)
+        and (source := a.groups.of(value.owner.source)) is not None
+        and a.kind(source) == frozenset((Space.SMEM,))
+        for value in group.values
+    )
 
 
 def _makers_of_others(a: Assignment, value: SSAValue, group: TileGroup) -> Iterator[Operation]:
