@@ -107,13 +107,11 @@ def test_warps_that_cannot_share_a_product() -> None:
         ((48, 8, 32), 256, (3, 1), 8),
         ((16, 16, 8), 128, (1, 2), 4),
         ((64, 24, 24), 256, (2, 3), 4),
-        ((64, 24, 64), 256, (4, 1), 8),
     ],
 )
 def test_first_warps_share_what_not_all_can(
     sizes: tuple[int, int, int], threads: int, warps: tuple[int, int], words: int
 ) -> None:
-    """Warpgroups come first: 64x24 of K = 64 is for one of two."""
     asked = _asked(*sizes, threads, WarpPolicy.SQUARE, "sm_90a")
     product = product_of_some_warps(*asked)
     assert (product.warps_m, product.warps_n, product.words) == (*warps, words)

@@ -68,7 +68,7 @@ def product_of(program: Program, gemm: Gemm) -> Product:
     m, n, k = _sizes(program, gemm)
     warps = program.threads // 32
     is_wgmma = _uses_wgmma(program, gemm, (m, k), warps)
-    found = _partition(gemm.policy, (m, n), warps, is_wgmma)
+    found = _partition(gemm.policy, (m, n), warps, is_wgmma=is_wgmma)
     if found is None:
         raise InferenceError(
             f"a product of {m}x{n} cannot be spread evenly over {warps} warps: each needs a "
@@ -79,7 +79,7 @@ def product_of(program: Program, gemm: Gemm) -> Product:
 
 
 def product_of_some_warps(program: Program, gemm: Gemm) -> Product:
-    """How a product is computed: as TileLang does, else by the first warps of the block.
+    """How a product is computed by `mma.sync`: by all warps of the block, else by the first ones.
 
     K that no 8 registers divide is multiplied 4 registers at once.  Raises InferenceError where it
     has no whole tiles of an instruction.
@@ -93,14 +93,9 @@ def product_of_some_warps(program: Program, gemm: Gemm) -> Product:
         )
     bits = program.buffers[gemm.a].bits
     words = 8 if k * bits % 256 == 0 else 4
-    for is_wgmma in (True, False):
-        for warps in range(program.threads // 32, 0, -1):
-            if is_wgmma != _uses_wgmma(program, gemm, (m, k), warps):
-                continue
-            found = _partition(gemm.policy, (m, n), warps, is_wgmma)
-            if found is not None:
-                return Product(m, n, k, is_wgmma, *found, words)
-    return product_of(program, gemm)
+    counts = range(program.threads // 32, 0, -1)
+    found = (_partition(gemm.policy, (m, n), warps, is_wgmma=False) for warps in counts)
+    return Product(m, n, k, False, *next(filter(None, found)), words)
 
 
 def _sizes(program: Program, gemm: Gemm) -> tuple[int, int, int]:
@@ -109,7 +104,7 @@ def _sizes(program: Program, gemm: Gemm) -> tuple[int, int, int]:
 
 
 def _partition(
-    policy: WarpPolicy, extents: tuple[int, int], warps: int, is_wgmma: bool
+    policy: WarpPolicy, extents: tuple[int, int], warps: int, *, is_wgmma: bool
 ) -> tuple[int, int] | None:
     """Warps by row and by column, each with the same whole tiles; None where there are none."""
     m, n = extents
@@ -219,17 +214,14 @@ def swizzle_of(row: int, bits: int) -> int:
 
 
 @lru_cache
-def shared_layout(
-    shape: tuple[int, ...], bits: int, swizzle: int, *, is_interleaved: bool = False
-) -> AnyLayout:
+def shared_layout(shape: tuple[int, ...], bits: int, swizzle: int) -> AnyLayout:
     """Coordinates to bytes: tiles of `16 << swizzle` bytes by all rows, side by side, swizzled.
 
-    Without a swizzle the array is row-major, or tiles of 16 bytes where `is_interleaved`: the form
-    that descriptors of wgmma read (PTX ISA 9.7.15.5.1).
+    Without a swizzle the array is row-major.
     """
     *rows, columns = shape
     size = bits // 8
-    span = min(columns, (128 // bits) << swizzle) if swizzle or is_interleaved else columns
+    span = min(columns, (128 // bits) << swizzle) if swizzle else columns
     strides: list[int] = []
     total = 1
     for extent in reversed(rows):

@@ -1,4 +1,4 @@
-"""`tl.pipelined` by TMA and by cp.async: whatever ends late, products are exact."""
+"""`tl.pipelined` buffer by buffer, by cp.async: whatever ends late, products are exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.transforms.lower_tl.tl_pipelined import StaticProduct
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 
-BY_TMA = [
+PRODUCTS = [
     StaticProduct(),
     StaticProduct(100, 72, 88, stages=2, b="kn"),
     StaticProduct(64, 64, 200, element="bf16", bk=32, stages=4),
@@ -19,9 +19,9 @@ BY_TMA = [
     StaticProduct(128, 256, 64, bm=128, bn=128, bk=32, threads=256),
     StaticProduct(64, 64, 64, element="f32", bk=16),
     StaticProduct(64, 64, 128, batched=True),
+    StaticProduct(64, 64, 100),
+    StaticProduct(66, 63, 65, b="kn", stages=2),
 ]
-BY_THREADS = [StaticProduct(64, 64, 100), StaticProduct(66, 63, 65, b="kn", stages=2)]
-"""Rows of arrays that are no multiples of 16 bytes."""
 
 
 def _check(product: StaticProduct, target: str, order: str = "eager") -> CompiledKernel:
@@ -35,27 +35,11 @@ def _check(product: StaticProduct, target: str, order: str = "eager") -> Compile
 
 
 @pytest.mark.sample(7)
-@pytest.mark.parametrize("product", BY_TMA, ids=str)
+@pytest.mark.parametrize("product", PRODUCTS, ids=str)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
-def test_rows_that_the_type_promises_come_by_tma(product: StaticProduct, target: str) -> None:
+def test_copies_run_ahead(product: StaticProduct, target: str) -> None:
     order = "lazy" if target == "sm_90a" else "random"
-    assert "cp.async.bulk.tensor" in _check(product, target, order).ptx
-
-
-@pytest.mark.parametrize("product", BY_THREADS, ids=str)
-def test_others_come_by_threads(product: StaticProduct) -> None:
-    ptx = _check(product, "sm_90a", "lazy").ptx
-    assert "cp.async.bulk" not in ptx
-    assert "cp.async.wait_group" in ptx
-
-
-def test_a_loop_that_runs_again_comes_by_threads() -> None:
-    """Its barriers would be made twice."""
-    text = StaticProduct().text
-    begin, end = text.index("    tl.pipelined"), text.index("    tl.copy %c to %C")
-    loop = f"    tl.serial %i = %zero to %one {{\n{text[begin:end]}    }}\n"
-    ptx = compile_kernel(text[:begin] + loop + text[end:]).ptx
-    assert "cp.async.bulk" not in ptx
+    assert "cp.async.wait_group" in _check(product, target, order).ptx
 
 
 def test_a_tile_that_is_a_part_of_its_buffer_is_copied_in_its_turn() -> None:
@@ -68,7 +52,7 @@ def test_a_tile_that_is_a_part_of_its_buffer_is_copied_in_its_turn() -> None:
     part = part.replace("tl.gemm %a, %b", "tl.gemm %b, %b")
     store = f"    tl.copy %a to %A : {kept} to memref<128x128xf16>\n    tl.copy %c to"
     loads = [
-        compile_kernel(text).ptx.count("cp.async.bulk.tensor")
+        compile_kernel(text).ptx.count("cp.async.cg")
         for text in (whole, part.replace("    tl.copy %c to", store))
     ]
     assert loads[1] == loads[0] // 2
@@ -81,11 +65,10 @@ def test_stages_that_do_not_fit_are_given_up() -> None:
     (remark,) = log.diagnostics
     assert "'tl.pipelined' op has 28 stages in place of 60" in str(remark)
     assert "a stage of a, b takes 8192 bytes" in str(remark)
-    assert "cp.async.bulk.tensor" in kernel.ptx
     assert 26 * 8192 < kernel.abi.shared_bytes <= 232448
 
 
 @needs_ptxas
 def test_nothing_is_spilled() -> None:
-    for product in (BY_TMA[0], BY_TMA[4]):
+    for product in (PRODUCTS[0], PRODUCTS[4]):
         assert not compile_kernel(product.text).assemble().spills

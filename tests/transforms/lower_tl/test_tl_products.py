@@ -7,50 +7,13 @@ import pytest
 
 from tests.support.assembling import needs_ptxas
 from tests.transforms.lower_tl.by_buffers import compile_kernel
-from tests.transforms.lower_tl.tl_products import TileProduct
+from tests.transforms.lower_tl.tl_products import (
+    BY_FIRST_WARPS,
+    BY_WARPGROUPS,
+    BY_WARPS,
+    TileProduct,
+)
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-
-BY_WARPGROUPS = [
-    TileProduct(),
-    TileProduct(clears=True, turns="NT"),
-    TileProduct(turns="TN", element="bf16"),
-    TileProduct(turns="TT", n=32),
-    TileProduct(128, 96, 32, threads=256, policy="full_row"),
-    TileProduct(64, 128, 64, threads=256, policy="full_col", turns="NT"),
-    TileProduct(128, 64, 64, threads=128),
-    TileProduct(element="f8E4M3FN", turns="NT", n=40),
-    TileProduct(element="i8", sums="i32", turns="NT"),
-    TileProduct(a_in="fragment", turns="NT"),
-    TileProduct(sums="f16", turns="NT"),
-    TileProduct(n=24),
-    TileProduct(n=40, element="bf16", threads=256),
-]
-"""Where sm_90a has wgmma; rows of 24 and 40 columns have no swizzle."""
-
-BY_WARPS = [
-    TileProduct(32, 16, 32, threads=32),
-    TileProduct(32, 64, 48, threads=64, turns="TN", policy="full_row"),
-    TileProduct(16, 128, 32, element="bf16", threads=128, turns="NT", policy="full_col"),
-    TileProduct(32, 32, 16, element="f32", threads=64, turns="NT"),
-    TileProduct(32, 32, 32, element="f32", threads=64, turns="TN"),
-    TileProduct(32, 32, 64, element="f8E5M2", threads=64, turns="TT"),
-    TileProduct(32, 32, 64, element="i8", sums="i32", threads=64, turns="NT", clears=True),
-    TileProduct(32, 32, 32, threads=64, a_in="fragment"),
-    TileProduct(32, 32, 32, threads=64, sums="f16"),
-    TileProduct(k=8),
-    TileProduct(n=40, k=24, turns="NT"),
-    TileProduct(k=24, a_in="fragment", element="bf16"),
-    TileProduct(k=16, element="i8", sums="i32"),
-    TileProduct(k=4, element="f32"),
-]
-
-
-BY_FIRST_WARPS = [
-    TileProduct(48, 8, 32, threads=256),
-    TileProduct(16, 8, 32, turns="NT", clears=True),
-    TileProduct(48, 16, 32, a_in="fragment", element="bf16"),
-]
-"""Products with fewer tiles than the block has warps."""
 
 
 def _check(product: TileProduct, target: str) -> str:
@@ -65,28 +28,10 @@ def _check(product: TileProduct, target: str) -> str:
     return kernel.ptx
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("product", BY_WARPGROUPS, ids=str)
-def test_warpgroups_multiply_on_hopper(product: TileProduct) -> None:
-    assert "wgmma.mma_async" in _check(product, "sm_90a")
-
-
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("product", BY_WARPS, ids=str)
-def test_warps_multiply_what_is_too_small(product: TileProduct) -> None:
-    assert "mma.sync" in _check(product, "sm_90a")
-
-
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("product", BY_WARPGROUPS[:6] + BY_WARPS[-1:], ids=str)
-def test_warps_multiply_on_blackwell(product: TileProduct) -> None:
-    assert "mma.sync" in _check(product, "sm_100a")
-
-
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
+@pytest.mark.parametrize("product", [*BY_WARPGROUPS, *BY_WARPS, *BY_FIRST_WARPS], ids=str)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
-@pytest.mark.parametrize("product", BY_FIRST_WARPS, ids=str)
-def test_first_warps_multiply_what_has_few_tiles(product: TileProduct, target: str) -> None:
+def test_warps_multiply(product: TileProduct, target: str) -> None:
     assert "mma.sync" in _check(product, target)
 
 

@@ -95,3 +95,46 @@ func.func @product(%A: {arrays[0]}, %B: {arrays[1]}, %C: {result}) {{
             for x, turn in zip((a, b), self.turns, strict=True)
         ]
         return factors[0] @ factors[1] + (0 if self.clears else c.astype(np.float64))
+
+
+BY_WARPGROUPS = [
+    TileProduct(),
+    TileProduct(clears=True, turns="NT"),
+    TileProduct(turns="TN", element="bf16"),
+    TileProduct(turns="TT", n=32),
+    TileProduct(128, 96, 32, threads=256, policy="full_row"),
+    TileProduct(64, 128, 64, threads=256, policy="full_col", turns="NT"),
+    TileProduct(128, 64, 64, threads=128),
+    TileProduct(element="f8E4M3FN", turns="NT", n=40),
+    TileProduct(element="i8", sums="i32", turns="NT"),
+    TileProduct(a_in="fragment", turns="NT"),
+    TileProduct(sums="f16", turns="NT"),
+    TileProduct(n=24),
+    TileProduct(n=40, element="bf16", threads=256),
+]
+"""Of 64 rows, as wgmma has them; rows of 24 and 40 columns have no swizzle."""
+
+BY_WARPS = [
+    TileProduct(32, 16, 32, threads=32),
+    TileProduct(32, 64, 48, threads=64, turns="TN", policy="full_row"),
+    TileProduct(16, 128, 32, element="bf16", threads=128, turns="NT", policy="full_col"),
+    TileProduct(32, 32, 16, element="f32", threads=64, turns="NT"),
+    TileProduct(32, 32, 32, element="f32", threads=64, turns="TN"),
+    TileProduct(32, 32, 64, element="f8E5M2", threads=64, turns="TT"),
+    TileProduct(32, 32, 64, element="i8", sums="i32", threads=64, turns="NT", clears=True),
+    TileProduct(32, 32, 32, threads=64, a_in="fragment"),
+    TileProduct(32, 32, 32, threads=64, sums="f16"),
+    TileProduct(k=8),
+    TileProduct(n=40, k=24, turns="NT"),
+    TileProduct(k=24, a_in="fragment", element="bf16"),
+    TileProduct(k=16, element="i8", sums="i32"),
+    TileProduct(k=4, element="f32"),
+]
+"""Small in one extent, or of elements that wgmma takes in fewer forms."""
+
+BY_FIRST_WARPS = [
+    TileProduct(48, 8, 32, threads=256),
+    TileProduct(16, 8, 32, turns="NT", clears=True),
+    TileProduct(48, 16, 32, a_in="fragment", element="bf16"),
+]
+"""Products with fewer tiles than the block has warps."""

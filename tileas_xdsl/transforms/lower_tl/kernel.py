@@ -14,7 +14,6 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp
-from tileas_xdsl.dialects.tl.compute import GemmOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -26,7 +25,7 @@ from tileas_xdsl.threads.index.thread_affine import of_scalar
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.transforms.lower_tl.buffers import ALLOCATIONS
-from tileas_xdsl.transforms.lower_tl.dot.instruction_choice import PRODUCTS, product_in
+from tileas_xdsl.transforms.lower_tl.dot.instruction_choice import PRODUCTS
 from tileas_xdsl.transforms.lower_tl.loops.parallel_loops import LOOPS
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import EXCHANGES
@@ -89,14 +88,8 @@ def lower_kernel(function: func.FuncOp, program: KernelOp, target: Target) -> fu
     e.arguments = block
     parameters = add_arguments(e, function, block)
     compute_thread_ids(e)
-    is_read_by_descriptors = any(
-        product_in(op, threads, target.name).is_wgmma
-        for op in program.walk()
-        if isinstance(op, GemmOp)
-    )
     stages = stages_of(program)
-    meets = barrier_points(program, stages)
-    state = State(e, target, threads, HANDLERS, meets, is_read_by_descriptors, stages)
+    state = State(e, target, threads, HANDLERS, barrier_points(program, stages), stages)
     _take_arguments(state, function)
     for op in function.body.block.ops:
         if not isinstance(op, func.ReturnOp):

@@ -16,7 +16,6 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
-from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -44,8 +43,6 @@ class State:
     handlers: Mapping[type[Operation], Handler]
     barriers_before: frozenset[Operation] = frozenset()
     """Operations before which all threads wait for one another."""
-    has_descriptors: bool = False
-    """Whether instructions read shared memory that threads have written by the async proxy."""
     stages: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """How many stages each buffer has in a pipelined loop."""
     places: dict[SSAValue, BufferLocation] = field(default_factory=dict[SSAValue, BufferLocation])
@@ -73,8 +70,6 @@ class State:
         if handler is None:
             raise op_error(op, f"'{name_of(op)}' is not lowered to threads yet")
         if op in self.barriers_before:
-            if self.has_descriptors:
-                self.e.insert(FenceProxyAsyncOp("shared::cta"))
             synchronize_agent(self.e)
         handler(self, op)
         self.e.source = outer

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.gemm_layouts import (
     accumulator,
-    continuity,
     operand,
     product_of_some_warps,
     shared_layout,
@@ -30,29 +29,13 @@ def required_fragments(program: Program, gemm: Gemm, views: Views) -> Mapping[st
 
 
 def shared_operands(program: Program, gemms: Sequence[Gemm]) -> dict[str, AnyLayout]:
-    """The layouts of shared operands: the widest swizzle that suits every product."""
-    bits_of: dict[str, int] = {}
-    described = set[str]()
-    for gemm in gemms:
-        product = product_of_some_warps(program, gemm)
-        for side, name, is_transposed in _operands(gemm):
-            buffer = program.buffers[name]
-            if buffer.scope is not Scope.SHARED:
-                continue
-            row = buffer.shape[-1]
-            if product.is_wgmma:
-                row = continuity(product, side, is_transposed)
-                described.add(name)
-            swizzle = swizzle_of(row, buffer.bits)
-            bits_of[name] = min(bits_of.get(name, swizzle), swizzle)
+    """The layouts of shared operands: the widest swizzle that their rows take."""
+    names = [name for gemm in gemms for _, name, _ in _operands(gemm)]
+    buffers = {name: program.buffers[name] for name in names}
     return {
-        name: shared_layout(
-            program.buffers[name].shape,
-            program.buffers[name].bits,
-            swizzle,
-            is_interleaved=name in described,
-        )
-        for name, swizzle in bits_of.items()
+        name: shared_layout(buffer.shape, buffer.bits, swizzle_of(buffer.shape[-1], buffer.bits))
+        for name, buffer in buffers.items()
+        if buffer.scope is Scope.SHARED
     }
 
 

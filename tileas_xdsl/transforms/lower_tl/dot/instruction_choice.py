@@ -1,4 +1,4 @@
-"""Choose the MMA instruction of each `tl.gemm`, and the operand layouts it requires."""
+"""Lower `tl.gemm` to `mma.sync`, by the warps and in the layouts that the instruction requires."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tileas_xdsl.threads.codegen.integer_ops import constant_like, is_less
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.dot_mma_sync import multiply_by_warps
-from tileas_xdsl.transforms.lower_tl.dot.dot_wgmma import multiply_by_warpgroups
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 
 
@@ -54,12 +53,11 @@ def gemm(state: State, op: GemmOp) -> None:
     check_layout(op, "C", sums, accumulator(product, state.threads))
     if sums.registers != sums.layout.slots:
         raise op_error(op, f"has C of {sums.layout.slots} elements in each thread: too few")
-    multiply = multiply_by_warpgroups if product.is_wgmma else multiply_by_warps
     if product.threads == state.threads:
-        multiply(state, op, product, sums)
+        multiply_by_warps(state, op, product, sums)
         return
     with _first_warps(state, product.warps_m * product.warps_n, sums.storage):
-        multiply(state, op, product, sums)
+        multiply_by_warps(state, op, product, sums)
 
 
 @contextmanager

@@ -26,9 +26,6 @@ from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import register_map
 
 WORD = 32
-WORDS_OF_K = 8
-"""Registers of 32 bits along K that an instruction multiplies."""
-
 PTX_ELEMENTS = {"f32": "tf32", "i8": "s8"}
 """What PTX calls elements that it multiplies under another name."""
 
@@ -37,11 +34,6 @@ def multiplied_as(element: Attribute) -> str:
     """What PTX calls the elements of an operand."""
     name = ptx_element(element)
     return PTX_ELEMENTS.get(name, name)
-
-
-def depth_of(bits: int) -> int:
-    """Elements of K that an instruction multiplies."""
-    return WORDS_OF_K * WORD // bits
 
 
 Places: TypeAlias = Sequence[VectorElement | None]

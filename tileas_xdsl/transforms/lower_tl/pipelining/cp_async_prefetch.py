@@ -11,8 +11,7 @@ from functools import partial
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
+from tileas_xdsl.dialects.cute_nvgpu import CpAsyncOp
 from tileas_xdsl.dialects.cute_nvgpu.mma.mma_sync import WIDTHS
 from tileas_xdsl.dialects.tl.base import element_of
 from tileas_xdsl.dialects.tl.moves import CopyOp
@@ -37,39 +36,6 @@ from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import (
 
 PAST_THE_FIRST_CACHE = 16
 """Bytes of a copy that leaves the first cache out."""
-
-
-@dataclass
-class AsyncCopies:
-    """The copies of a pipelined loop by all threads; those of an iteration are a group."""
-
-    state: State
-    copies: Sequence[CopyOp]
-    stages: int
-
-    def begin(self) -> None:
-        """Nothing is needed."""
-
-    def starter(self) -> None:
-        """All threads start copies."""
-
-    def start(self, stage: SSAValue) -> None:
-        """Start the copies of an iteration."""
-        del stage
-        e = self.state.e
-        for copy in self.copies:
-            outer, e.source = e.source, copy
-            start(self.state, copy)
-            e.source = outer
-
-    def commit(self) -> None:
-        """Commit the group of an iteration, an empty one behind the last iteration."""
-        self.state.e.insert(CpAsyncCommitOp())
-
-    def wait(self, stage: SSAValue, parity: SSAValue) -> None:
-        """Wait for the copies of this thread for the next iteration."""
-        del stage, parity
-        self.state.e.insert(CpAsyncWaitOp(self.stages - 2))
 
 
 def start(state: State, op: CopyOp) -> None:
