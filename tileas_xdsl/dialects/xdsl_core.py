@@ -9,8 +9,9 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
     op.operands                 def operands: return OpOperands(op)   the class is the getter
     IntegerAttr(1, i32)         isinstance(self, Data | Parametrized  not asked: Attribute has no
                                 Attribute), a new union each time     other derived classes
-    op.clone()                  takes away operands of a new          there are none
+    Operation.create(...)       takes away operands of a new          there are none
                                 operation, by way of a setter
+    op.clone()                  constructors, nested generators       `cloning.clone`
 
 `accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
 time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values
@@ -27,6 +28,8 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands, OpSuccessors
 from xdsl.irdl import IRDLOperation
+
+from tileas_xdsl.dialects.cloning import clone
 
 ROOTS: Sequence[type] = (Attribute, SSAValue, Operation, Block, Region)
 """What IR consists of: these, their bases and all that derive from them are tested plainly."""
@@ -53,6 +56,7 @@ def accelerate() -> None:
     _set_getter("operands", OpOperands)
     _set_getter("successors", OpSuccessors)
     type.__setattr__(Operation, "__init__", _initialise)
+    type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
 
 
