@@ -459,3 +459,53 @@ func.func @ahead(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: ind
   %stored = nv_tileas.tiled_store %z, %to[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x32768xf16>, !nv_tileas.tiled_view<1x32768xf16, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// A loop reads a row that does not fit registers in each round: it computes the row again, in a loop over
+// its chunks. The maximum in front of it has a loop of its own.
+
+// CHECK-LABEL: @searched
+// CHECK:       scf.for
+// CHECK:         nv_tileas.tiled_load
+// CHECK:         arith.maxnumf
+// CHECK:       %[[M:.*]] = nv_tileas.reduce
+// CHECK:       scf.for %{{.*}} iter_args(%[[LOW:.*]] = %zero)
+// CHECK:         scf.for
+// CHECK:           %[[X:.*]], %{{.*}} = nv_tileas.tiled_load
+// CHECK:           %[[E:.*]] = arith.subf %[[X]]
+// CHECK:           arith.maxnumf %[[E]]
+// CHECK:           arith.addf
+// CHECK:         nv_tileas.reduce
+// CHECK:       nv_tileas.tiled_store
+func.func @searched(%array: memref<?x?xf32, strided<[?, 1]>>, %w: !nv_tileas.tiled_view<1xf32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0.0 : f32
+  %first = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last = arith.constant 8 : index
+  %v = nv_tileas.view %array : memref<?x?xf32, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x131072xf32, gmem>
+  %x, %read = nv_tileas.tiled_load %v[%first, %first] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x131072xf32, gmem> -> tensor<1x131072xf32>, !nv_tileaa.mem_token
+  %m = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x131072xf32> -> tensor<1xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %c : f32
+  }
+  %n = tensor.extract %m[%first] : tensor<1xf32>
+  %wide = tensor.splat %n : tensor<1x131072xf32>
+  %e = arith.subf %x, %wide : tensor<1x131072xf32>
+  %found = scf.for %k = %first to %last step %one iter_args(%low = %zero) -> (f32) {
+    %bound = tensor.splat %low : tensor<1x131072xf32>
+    %above = arith.maxnumf %e, %bound : tensor<1x131072xf32>
+    %s = nv_tileas.reduce %above {axis = 1 : i32} : tensor<1x131072xf32> -> tensor<1xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      nv_tileas.yield %c : f32
+    }
+    %t = tensor.extract %s[%first] : tensor<1xf32>
+    scf.yield %t : f32
+  }
+  %result = tensor.splat %found : tensor<1xf32>
+  %stored = nv_tileas.tiled_store %result, %w[%first] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -69,3 +69,20 @@ def softmax_in_place(x, columns: Extent):
     tile = ct.load(x, index=(i, 0), shape=(1, columns), padding_mode=ct.PaddingMode.NEG_INF)
     powers = ct.exp(tile - ct.max(tile, axis=1, keepdims=True))
     ct.store(x, index=(i, 0), tile=powers / ct.sum(powers, axis=1, keepdims=True))
+
+
+@ct.kernel
+def threshold(x, y, bound, count: float, rounds: Extent, columns: Extent):
+    """Halve the range of the number that `count` elements of a row reach; keep those that do."""
+    row = ct.bid(0)
+    tile = ct.load(x, (row, 0), (1, columns), padding_mode=ct.PaddingMode.NEG_INF)
+    high = ct.max(tile)
+    shifted = tile - high
+    low, high = high * 0.0 - 8.0, high * 0.0
+    for _ in range(rounds):
+        middle = (low + high) * 0.5
+        reach = ct.sum(ct.where(shifted >= middle, 1.0, 0.0))
+        low = ct.where(reach >= count, middle, low)
+        high = ct.where(reach >= count, high, middle)
+    ct.store(y, (row, 0), ct.where(shifted >= low, shifted, 0.0))
+    ct.scatter(bound, row, low)

@@ -60,6 +60,25 @@ def test_rows_too_long_for_registers_run_in_phases(target: str) -> None:
 
 
 @needs_ptxas
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_loops_compute_again_the_rows_that_they_reduce(target: str) -> None:
+    """A search for the 1,000th largest of 70,001 elements, in 512 threads: 256 registers a row."""
+    x = np.random.default_rng(9).standard_normal((1, 70001)).astype(np.float32)
+    outs = np.full_like(x, np.nan), np.full(1, np.nan, np.float32)
+    args = (x, *outs, 1000.0, 5, 131072)
+    kernel = tileas.compile(kernels.threshold, *args, target=target)
+    assert kernel.assemble().spills == 0
+    found = kernel.emulate(*args)
+    assert [str(finding) for finding in found.findings] == []
+    shifted, (low, high) = x - x.max(), (-8.0, 0.0)
+    for _ in range(5):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (shifted >= middle).sum() >= 1000 else (low, middle)
+    assert found.arrays[2][0] == low
+    np.testing.assert_array_equal(found.arrays[1], np.where(shifted >= low, shifted, 0))
+
+
+@needs_ptxas
 def test_rows_that_are_written_in_place_run_in_phases_too() -> None:
     x = np.random.default_rng(8).standard_normal((2, 33000)).astype(np.float32)
     kernel = tileas.compile(kernels.softmax_in_place, x, 65536, target="sm_90a")

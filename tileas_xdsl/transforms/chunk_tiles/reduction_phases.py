@@ -14,7 +14,7 @@ for registers are still in L2.  Between phases only reduced values live.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import arith, func, scf, tensor
@@ -58,7 +58,7 @@ from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 LOADS = (LoadOp, TiledLoadOp)
 
-_PURE = (arith.ConstantOp, ExpandDimsOp, GenerateOp, tensor.SplatOp, ViewOp)
+PURE = (arith.ConstantOp, ExpandDimsOp, GenerateOp, tensor.SplatOp, ViewOp)
 """Operations on tiles beside elementwise ones that may be computed again in a later phase."""
 
 
@@ -150,9 +150,14 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
 
 def phase_plans(kernel: func.FuncOp) -> Iterator[PhasePlan]:
     """Yield, by class of dimensions that reductions look across, its phases of whole rows."""
-    for tiles in DimensionClasses(kernel, _may_cross).members(kernel).values():
+    for tiles in classes_of_rows(kernel):
         if (phases := _phases(tiles)) is not None:
             yield PhasePlan(tiles, 1, *phases)
+
+
+def classes_of_rows(kernel: func.FuncOp) -> Iterable[Tiles]:
+    """Return the tiles of each class of dimensions, across which reductions may look."""
+    return DimensionClasses(kernel, _may_cross).members(kernel).values()
 
 
 def _fits(kernel: func.FuncOp, target: Target, threads: int) -> bool:
@@ -205,7 +210,7 @@ def _is_phase_operation(op: Operation, tiles: Tiles, inside: set[Operation]) -> 
         return not is_ordered and _is_unordered(op, inside)
     if isinstance(op, LOADS):
         return _is_unordered(op, inside)
-    return isinstance(op, (ReduceOp, *_PURE)) or is_elementwise(op) or op.name == "nv_tileaa.addptr"
+    return isinstance(op, (ReduceOp, *PURE)) or is_elementwise(op) or op.name == "nv_tileaa.addptr"
 
 
 def _is_unordered(op: Operation, inside: set[Operation]) -> bool:
@@ -255,7 +260,7 @@ def _may_be_reordered(op: Operation) -> bool:
     """Whether an operation beside the class may run later than operations behind it."""
     return all(
         is_side_effect_free(inner)
-        or isinstance(inner, (*_PURE, *_CONTROL))
+        or isinstance(inner, (*PURE, *_CONTROL))
         or inner.name in _NUMBERS
         or (isinstance(inner, ACCESSES) and inner.token is not None)
         for inner in operations_in(op)

@@ -54,11 +54,11 @@ def load_again(kernel: func.FuncOp, target: Target) -> None:
     if peak_registers(kernel.body, tile_words) <= most * threads:
         return
     for load in instances_in(kernel, TiledLoadOp):
-        if _may_be_anywhere(load):
+        if may_be_anywhere(load):
             _load_behind_products(load, target)
 
 
-def _may_be_anywhere(load: TiledLoadOp) -> bool:
+def may_be_anywhere(load: TiledLoadOp) -> bool:
     """Whether no token orders a load behind something, or something behind it."""
     if load.token is None or not isinstance(load.token.owner, CreateNoneOp):
         return False

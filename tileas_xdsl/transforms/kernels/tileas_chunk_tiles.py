@@ -48,6 +48,7 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
     ROWS_IN_REGISTERS,
     choose_row_form,
 )
+from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
@@ -82,7 +83,8 @@ class TileasChunkTiles(ModulePass):
 
     Rows that are reduced and used again (softmax, norms, cross entropy) are cut along the row,
     where nothing else helps: each reduction ends a phase, a phase is a loop over chunks of the row,
-    and what it needs of earlier phases is loaded and computed again, instead of being spilled.
+    and what it needs of earlier phases is loaded and computed again, instead of being spilled.  So
+    are rows that a loop around reductions reads in each round.
     Rows that fit registers may take so many that nothing is loaded while they are computed: as a
     model of blocks that share a multiprocessor says, phases read chunks of a row that stays in
     shared memory, or the kernel asks for rows that are loaded a round ahead
@@ -178,8 +180,22 @@ def _run_in_loops(kernel: func.FuncOp, target: Target, may_keep_rows: bool) -> N
         cut(plan)
         _set_warps(kernel, plan.warps, blocks)
     phases = plan_phases(kernel, target)
-    if phases is not None and not (may_keep_rows and _keep_rows(kernel, target)):
+    if phases is None:
+        _run_rows_of_loops(kernel, target)
+    elif not (may_keep_rows and _keep_rows(kernel, target)):
         run_in_phases(phases)
+
+
+def _run_rows_of_loops(kernel: func.FuncOp, target: Target) -> None:
+    """Compute rows in the loops that reduce them, and all in phases, if tiles fit then."""
+    made = kernel.clone()
+    if not has_too_many_registers(kernel, target) or not compute_in_loops(made):
+        return
+    while (phases := plan_phases(made, target)) is not None:
+        run_in_phases(phases)
+    if not has_too_many_registers(made, target):
+        kernel.detach_region(kernel.body)
+        kernel.add_region(made.detach_region(made.body))
 
 
 def _drop_joins(kernel: func.FuncOp) -> None:
