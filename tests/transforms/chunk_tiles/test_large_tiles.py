@@ -14,6 +14,8 @@ from tests.support.assembling import needs_ptxas
 
 pytest.importorskip("cuda.tile")
 
+from kernels.cutile import layer_norm as norms
+from kernels.kernel import worst_deviation
 from tests.transforms.chunk_tiles import large_kernels as kernels
 
 
@@ -57,6 +59,23 @@ def test_rows_too_long_for_registers_run_in_phases(target: str) -> None:
     np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-4, rtol=1e-4)
     np.testing.assert_allclose(found.arrays[3], centred.max(axis=1, keepdims=True), rtol=1e-5)
     assert kernel.assemble().spills == 0
+
+
+@pytest.mark.parametrize("columns", [40001, 65535])
+def test_chunks_of_rows_that_begin_between_vectors_are_rotated_together(columns: int) -> None:
+    """Rows that begin apart in a vector have eight parts each, with two lines that do not; of a
+    row without room behind it the last part ends with what the first one leaves out."""
+    array, line = "f16[?, ?]", "f16[?]"
+    signature = f"x: {array}, w: {line}, b: {line}, y: {array}, means: f32[?], scales: f32[?]"
+    signature += ", rows=1, columns=65536"
+    kernel = tileas.compile(norms.layer_norm, signature=signature, target="sm_90a")
+    assert "row_width = 65536" in kernel.ir("tileas-chunk-tiles")
+    args = norms.make(np.random.default_rng(columns), "f16", 2, columns, 1, 65536)
+    arrays = [value for value in args if isinstance(value, np.ndarray)]
+    emulated, simulated = kernel.emulate(*args, grid=(2, 1, 1)), kernel.simulate(*args, grid=2)
+    assert [str(finding) for finding in emulated.findings] == []
+    for found in (emulated.arrays, simulated.arrays):
+        assert worst_deviation(norms.reference(args), arrays, found).is_right
 
 
 @needs_ptxas

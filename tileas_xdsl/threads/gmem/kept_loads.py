@@ -65,7 +65,7 @@ from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
-from tileas_xdsl.threads.gmem.rotated_access import RotatedRow
+from tileas_xdsl.threads.gmem.rotated_access import Column, RotatedRow
 from tileas_xdsl.threads.gmem.vector_cuts import VectorCut
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -247,7 +247,7 @@ def _kept_in_loop(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     body, first = Block(arg_types=[IndexType()]), add(e, lane_id(e), multiply(e, warp_id(e), WARP))
     with e.within(body):
         position = cast_index(e, body.args[0], i32)
-        column = modulo(e, add(e, position, row.shift), row.width)
+        column = Column(modulo(e, add(e, position, row.shift), row.width))
         padding = padding_of(op.padding_value, source.element)
         made = LoadOp(row.pointer(column), tile.element, row.is_inside(column), fill=padding)
         e.insert(StoreOp(e.insert(made).result, advance(e, tile.pointer, position)))

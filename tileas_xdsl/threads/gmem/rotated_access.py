@@ -16,6 +16,7 @@ are (`vector_cuts.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import gcd
 
@@ -38,7 +39,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     extend_to_i64,
     i32_constant,
     is_equal,
-    is_less,
     logical_and,
     modulo,
     subtract,
@@ -68,6 +68,15 @@ LEAST_PART_BYTES = 8
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column of a tile: so many further than one that accesses of a thread share."""
+
+    base: SSAValue
+    """`i32`."""
+    further: int = 0
+
+
+@dataclass(frozen=True)
 class RotatedRow:
     """The row of a tile in global memory whose elements begin at another column."""
 
@@ -82,11 +91,13 @@ class RotatedRow:
     end: SSAValue
     """The first column that this thread does not access, `i32`; 0 and less for none at all."""
     shift: SSAValue
-    """The column of element 0, `i32`, maybe negative."""
+    """The column of element 0 of the tile, `i32`, maybe negative."""
     most: int | None
     """Columns that the row has at most, where that is known."""
     promised: int
     """Bytes that divide the address of element 0."""
+    part: SSAValue | None = None
+    """The column at which the tile would begin if it were not rotated; None for 0."""
 
     @staticmethod
     def of(
@@ -102,18 +113,24 @@ class RotatedRow:
             raise op_error(op, "rotates a row of adjacent elements, not several or others")
         window = GlobalTile.of(e, op, view, layout.shape)
         first = next(iter(thread_chunks(e, layout, bits_of(view.element))))
-        start = window.starts[-1]
+        start, width, part = window.starts[-1], layout.shape[-1], None
+        if op.row_width is not None:
+            width = op.row_width.value.data
+            part = modulo(e, start, width)
+            start = subtract(e, start, part)
+            window = replace(window, starts=(*window.starts[:-1], start))
         row = row_of(e, window, first, (start, window.scaled(e, -1, start)), guard)
         return RotatedRow(
             e,
             view,
-            layout.shape[-1],
+            width,
             row.offset,
             advance(e, view.pointer, row.offset),
-            _end(e, window, row.exists),
+            _end(e, window, width, row.exists),
             cast_index(e, e.scalar(op.offsets[-1]), i32),
             window.end,
             op.rotated.value.data,
+            None if part is None else cast_index(e, part, i32),
         )
 
     @property
@@ -121,41 +138,55 @@ class RotatedRow:
         """Bytes of an element."""
         return bits_of(self.view.element) // 8
 
-    def column(self, piece: AccessChunk, position: int = 0) -> SSAValue:
-        """The column of the tile that an element of a piece is; `i32`."""
-        place = add(self.e, cast_index(self.e, piece.column, i32), piece.shift + position)
-        return modulo(self.e, add(self.e, place, self.shift), self.width)
+    def column(self, piece: AccessChunk, position: int = 0) -> Column:
+        """The column of the tile that an element of a piece is.
 
-    def pointer(self, column: SSAValue, count: int = 1) -> SSAValue:
+        Only those at the beginning of a row wrap around: pieces further on are a constant away from
+        the first one of the thread.
+        """
+        begin = self.shift if self.part is None else add(self.e, self.part, self.shift)
+        first = add(self.e, cast_index(self.e, piece.column, i32), begin)
+        further = piece.shift + position
+        shift = interval_of(self.shift)
+        if shift is not None and piece.shift + shift[0] >= 0:
+            return Column(first, further)
+        return Column(modulo(self.e, add(self.e, first, further), self.width))
+
+    def pointer(self, column: Column, count: int = 1) -> SSAValue:
         """The address of a column from which on `count` elements are accessed at once."""
-        return advance(self.e, self.base, column, count * self.size)
+        size = count * self.size
+        return advance(self.e, advance(self.e, self.base, column.base, size), column.further, size)
 
-    def is_inside(self, column: SSAValue) -> SSAValue:
+    def is_inside(self, column: Column) -> SSAValue:
         """Whether a column is in bounds."""
-        return is_less(self.e, column, self.end)
+        return self.is_whole(column, 1)
 
-    def exists(self, column: SSAValue, piece: AccessChunk) -> SSAValue | None:
+    def exists(self, column: Column, piece: AccessChunk) -> SSAValue | None:
         """Whether an element of a piece is in bounds."""
         return logical_and(self.e, self.is_inside(column), piece.exists)
 
-    def is_whole(self, first: SSAValue, count: int) -> SSAValue:
-        """Whether so many columns are adjacent and in bounds."""
-        last = subtract(self.e, self.end, i32_constant(self.e, count))
-        return self.e.insert(arith.CmpiOp(first, last, "sle")).result
+    def is_whole(self, first: Column, count: int) -> SSAValue:
+        """Whether so many columns are adjacent and in bounds.
+
+        The distance from the end is compared with constants: one register serves all pieces.
+        """
+        left = subtract(self.e, first.base, self.end)
+        most = i32_constant(self.e, -count - first.further)
+        return self.e.insert(arith.CmpiOp(left, most, "sle")).result
 
     def is_never_inside(self, piece: AccessChunk) -> bool:
         """Whether a piece is known to be behind the end of the row in all threads."""
         shift = interval_of(self.shift)
-        if self.most is None or shift is None or piece.span == 1:
+        if self.most is None or shift is None or piece.span == 1 or self.part is not None:
             return False
         return piece.shift + shift[0] >= self.most
 
-    def is_behind(self, first: SSAValue, count: int) -> SSAValue:
+    def is_behind(self, first: Column, count: int) -> SSAValue:
         """Whether so many columns are behind the end, and none of them at the row's beginning."""
-        e = self.e
-        behind = e.insert(arith.CmpiOp(first, self.end, "sge")).result
+        e, place = self.e, add(self.e, first.base, first.further)
+        behind = e.insert(arith.CmpiOp(place, self.end, "sge")).result
         last = i32_constant(e, self.width - count)
-        adjacent = e.insert(arith.CmpiOp(first, last, "sle")).result
+        adjacent = e.insert(arith.CmpiOp(place, last, "sle")).result
         return e.insert(arith.AndIOp(behind, adjacent)).result
 
     def is_promised(self, count: int) -> bool:
@@ -176,9 +207,9 @@ class RotatedRow:
         return cast_index(e, modulo(e, place, count), i32)
 
 
-def _end(e: ThreadBuilder, window: GlobalTile, exists: SSAValue | None) -> SSAValue:
-    """The first column of a tile that is out of bounds, or its width; none is in bounds else."""
-    start, limit, width = window.starts[-1], window.limits[-1], window.shape[-1]
+def _end(e: ThreadBuilder, window: GlobalTile, width: int, exists: SSAValue | None) -> SSAValue:
+    """The first column of a row that is out of bounds, or its width; none is in bounds else."""
+    start, limit = window.starts[-1], window.limits[-1]
     end = constant_like(e, start, width)
     if limit is not None:
         end = e.insert(arith.MinSIOp(subtract(e, limit, start), end)).result
@@ -331,7 +362,7 @@ def _is_whole_store(row: RotatedRow, piece: AccessChunk) -> SSAValue | None:
     return logical_and(e, whole, is_equal(e, row.beyond(count), 0))
 
 
-def _loaded(row: RotatedRow, first: SSAValue, count: int, whole: SSAValue) -> SSAValue:
+def _loaded(row: RotatedRow, first: Column, count: int, whole: SSAValue) -> SSAValue:
     """So many elements from a column on, which is aligned."""
     type_ = VectorType(row.view.element, [count])
     return row.e.insert(LoadOp(row.pointer(first, count), type_, whole)).result
@@ -370,10 +401,13 @@ class _Pairs:
     def loaded(self, piece: AccessChunk) -> _Vector:
         """The two vectors that a piece is in."""
         e, row = self.row.e, self.row
-        begin = subtract(e, row.column(piece), self.beyond)
-        starts = e.insert(arith.CmpiOp(begin, i32_constant(e, 0), "sge")).result
-        whole = e.insert(arith.AndIOp(row.is_whole(begin, 2 * self.count), starts)).result
-        both = [_loaded(row, add(e, begin, k * self.count), self.count, whole) for k in range(2)]
+        column = row.column(piece)
+        begin, further = subtract(e, column.base, self.beyond), column.further
+        starts = e.insert(arith.CmpiOp(begin, i32_constant(e, -further), "sge")).result
+        inside = row.is_whole(Column(begin, further), 2 * self.count)
+        whole = e.insert(arith.AndIOp(inside, starts)).result
+        places = [Column(begin, further + k * self.count) for k in range(2)]
+        both = [_loaded(row, place, self.count, whole) for place in places]
         return _Vector(piece, whole, both, lambda loaded: [self.cut.cut_out(loaded)])
 
 

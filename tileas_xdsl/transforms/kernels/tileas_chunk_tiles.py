@@ -51,6 +51,7 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
 from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
+from tileas_xdsl.transforms.memory.tileas_rotate_rows import rotate_rows
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_parts
@@ -179,6 +180,8 @@ def _run_in_loops(kernel: func.FuncOp, target: Target, may_keep_rows: bool) -> N
         blocks = blocks_of(kernel, target)
         cut(plan)
         _set_warps(kernel, plan.warps, blocks)
+    if plan_phases(kernel, target) is not None:
+        rotate_rows(kernel, target)
     phases = plan_phases(kernel, target)
     if phases is None:
         _run_rows_of_loops(kernel, target)

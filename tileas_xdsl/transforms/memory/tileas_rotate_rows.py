@@ -65,6 +65,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import has_room_for_rotated_words
 from tileas_xdsl.transforms.rotate_rows.kept_lines import keep_lines
 
@@ -465,9 +466,14 @@ class TileasRotateRows(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, None)
         for function in instances_in(op, func.FuncOp):
-            warps = KernelFacts(function).spec.num_warps
-            for made in _rotations(function):
-                width, is_word = made.found.width, made.place.bits >= WORD
-                if made.pays and (not is_word or has_room_for_rotated_words(width, warps, target)):
-                    _rotate(made)
+            rotate_rows(function, target)
             keep_lines(function)
+
+
+def rotate_rows(function: func.FuncOp, target: Target) -> None:
+    """Rotate the rows of a function where that takes less time."""
+    warps = KernelFacts(function).spec.num_warps
+    for made in _rotations(function):
+        width, is_word = made.found.width, made.place.bits >= WORD
+        if made.pays and (not is_word or has_room_for_rotated_words(width, warps, target)):
+            _rotate(made)

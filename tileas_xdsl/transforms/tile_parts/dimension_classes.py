@@ -200,7 +200,12 @@ def _is_simple(op: TiledLoadOp | TiledStoreOp) -> bool:
     is_plain = isinstance(view, ViewOp) and not view.indices and view.offset is None
     tile = op.value if isinstance(op, TiledStoreOp) else op.result
     masked = isinstance(op, TiledLoadOp) and op.mask is not None
-    return is_plain and not op.offsets and not masked and len(op.coords) == len(tile_shape(tile))
+    return (
+        is_plain
+        and (not op.offsets or op.rotated is not None)
+        and not masked
+        and len(op.coords) == len(tile_shape(tile))
+    )
 
 
 def _relate_generated(classes: DimensionClasses, op: GenerateOp) -> None:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     TensorType,
+    i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -107,8 +108,10 @@ def _move_access(
     start = arith.AddiOp(first, part)
     Rewriter.insert_op(view, InsertPoint.after(whole))
     Rewriter.insert_op([parts, first, start], InsertPoint.before(op))
-    first_coordinate = len(op.operands) - len(op.coords) - (op.token is not None)
-    op.operands[first_coordinate + k] = start.result
+    behind = len(op.coords) + len(op.offsets) + (op.token is not None)
+    op.operands[len(op.operands) - behind + k] = start.result
+    if op.rotated is not None and op.row_width is None and k == len(shape) - 1:
+        op.properties["row_width"] = IntegerAttr(shape[k] * count, i32)
     set_operand(op, op.view, view.result)
 
 

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import (
     space_of,
 )
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
+from tileas_xdsl.layout.integers import is_power_of_two
 
 LEADING_COORDINATES = {"im2col": 1, "im2col_at": 1}
 """Coordinates beside the view's own that a TMA mode takes: the offset of the leading dimension."""
@@ -127,6 +128,19 @@ def check_rotation(
         raise op_error(op, "rotates rows by the offset of the last dimension, but has no offsets")
     if space_of(tile) not in (None, Space.RMEM):
         raise op_error(op, f"rotates rows in registers, not in {tile}")
+
+
+def check_row_width(
+    op: Operation, width: IntegerAttr | None, rotated: IntegerAttr | None, tile: Attribute
+) -> None:
+    """Rows whose parts are rotated together have a power of two of them."""
+    if width is None:
+        return
+    if rotated is None:
+        raise op_error(op, "says how wide rows are that it does not rotate")
+    part, whole = (shape_of(tile) or (1,))[-1], width.value.data
+    if whole < part or whole % part or not is_power_of_two(whole // part):
+        raise op_error(op, f"rotates rows of {whole} columns in parts of {part}")
 
 
 def check_elements(op: Operation, view: Attribute, tile: Attribute) -> None:

@@ -9,6 +9,9 @@ that column `offset` of each row, in or out of bounds, has an address that is a 
 
     columns of the tile      0 1 2 3 4 5 6 7
     offset -3                5 6 7 0 1 2 3 4
+
+Tiles that are parts of a row may be rotated together: with `row_width = 16` that tile ends with the
+last three columns of 16, and the next one begins with column 5.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import (
     check_mask,
     check_offsets,
     check_rotation,
+    check_row_width,
     check_same_tile,
     check_tile,
     check_tile_dimensions,
@@ -83,6 +87,8 @@ class RotatedOp(ViewAccessOp):
 
     rotated: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
     """Bytes that divide the address of the first element of a rotated row; 1 where unknown."""
+    row_width: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
+    """Columns that are rotated together, where tiles are parts of a row; None for those of one."""
 
 
 class TiledLoadBase(RotatedOp):
@@ -124,6 +130,7 @@ class TiledLoadBase(RotatedOp):
         check_coordinates(self, self.coords, coordinate_count(view, self.atom))
         check_offsets(self, self.offsets, len(self.coords))
         check_rotation(self, self.rotated, self.offsets, tile, self.mask)
+        check_row_width(self, self.row_width, self.rotated, tile)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
@@ -206,6 +213,7 @@ class TiledStoreOp(RotatedOp):
         check_coordinates(self, self.coords, coordinate_count(view, self.atom))
         check_offsets(self, self.offsets, len(self.coords))
         check_rotation(self, self.rotated, self.offsets, tile)
+        check_row_width(self, self.row_width, self.rotated, tile)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)

@@ -226,6 +226,10 @@ func.func @rotated(%v: !view, %i: index, %m: tensor<64x64xi1>) {
   %2 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] mask %m : tensor<64x64xi1> {atom = #nv_tileas<atom ldg>, rotated = 16 : i32} : !view -> tensor<64x64xf16>
   // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows in registers, not in tensor<64x64xf16, #nv_tileas<space smem>>}}
   %3 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldgsts>, rotated = 16 : i32} : !view -> tensor<64x64xf16, #nv_tileas<space smem>>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows of 96 columns in parts of 64}}
+  %4 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, row_width = 96 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op says how wide rows are that it does not rotate}}
+  %5 = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>, row_width = 256 : i32} : !view -> tensor<64x64xf16>
   func.return
 }
 

@@ -45,6 +45,20 @@ func.func @rotated(%v: !view, %i: index) {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
+// Parts of a row of 256 columns, which are rotated together.
+
+func.func @parts_of_rows(%v: !view, %i: index) {
+  %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, row_width = 256 : i32} : !view -> tensor<64x64xf16>
+  nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 2 : i32, row_width = 256 : i32} : tensor<64x64xf16>, !view
+  func.return
+}
+
+// CHECK-LABEL: func.func @parts_of_rows(%v: !view, %i: index) {
+// CHECK-NEXT:    %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, row_width = 256 : i32} : !view -> tensor<64x64xf16>
+// CHECK-NEXT:    nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 2 : i32, row_width = 256 : i32} : tensor<64x64xf16>, !view
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
 // The box of a TMA atom is the tile; it starts with the innermost dimension.
 
 func.func @box(%v: !nv_tileas.tiled_view<1024x1024xf16, gmem>, %i: index) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,8 +121,33 @@ def _read(
 ) -> Array:
     """Read a window; its rows may begin at another column."""
     rest, access = _rest(op, op.loaded_type()), access_of(op.mem_semantic)
-    values = read_window(window, actor, access, rest, mask)
-    return np.roll(values, -agent.get_values(op.offsets)[-1], -1) if _is_rotated(op) else values
+    if not _is_rotated(op):
+        return read_window(window, actor, access, rest, mask)
+    found = [
+        read_window(part, actor, access, rest[..., columns])
+        for columns, part in _rotated_parts(agent, op, op.loaded_type())
+    ]
+    return np.concatenate(found, -1)
+
+
+def _rotated_parts(
+    agent: TileAgent, op: TiledLoadBase | TiledStoreOp, tile: Attribute
+) -> Iterator[tuple[slice, View]]:
+    """Yield the columns of a rotated tile that are side by side in memory, and where they are."""
+    shape, element = tile_type(tile)
+    view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
+    *coords, last = agent.get_values(op.coords)
+    *offsets, shift = agent.get_values(op.offsets)
+    size = shape[-1]
+    width = size if op.row_width is None else op.row_width.value.data
+    row, part = divmod(last * size, width)
+    first = (part + shift) % width
+    before_end = min(size, width - first)
+    for columns, begin in ((slice(0, before_end), first), (slice(before_end, size), 0)):
+        count = columns.stop - columns.start
+        if count:
+            where = (*offsets, row * width + begin)
+            yield columns, tile_window(op, view, (*shape[:-1], count), (*coords, 0), where)
 
 
 def _rest(op: TiledLoadBase, tile: Attribute) -> Array:
@@ -170,9 +195,9 @@ def tiled_store(agent: TileAgent, op: TiledStoreOp, inputs: Sequence[Any]) -> St
     window = _window(agent, op, op.value.type)
     agent.destination(op, agent.value_of(op.view))
     values = as_tile(agent.value_of(op.value), agent.actor(op))
-    if _is_rotated(op):
-        values = np.roll(values, agent.get_values(op.offsets)[-1], -1)
-    write_window(window, values, agent.actor(op), access_of(op.mem_semantic))
+    parts = _rotated_parts(agent, op, op.value.type) if _is_rotated(op) else [(slice(None), window)]
+    for columns, part in parts:
+        write_window(part, values[..., columns], agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.shared(bytes_of_tile(window.shape, window.element)))
     return token_of(agent, op.out_token)
 
