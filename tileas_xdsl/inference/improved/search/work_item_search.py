@@ -81,6 +81,62 @@ class Choice:
         return self.estimate.cycles + self.moved
 
 
+@dataclass
+class _Assessment:
+    """What a mapping of iterations means for the fragments of a work item, one after the other."""
+
+    item: WorkItem
+    runs: FragmentMap
+    fresh: dict[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
+    converted: dict[str, FragmentMap] = field(default_factory=dict[str, FragmentMap])
+    missing: list[str] = field(default_factory=list[str])
+    """Fragments without a layout that the mapping cannot give one."""
+    problems: list[Violation] = field(default_factory=list[Violation])
+    moved: float = 0.0
+    registers: int = 0
+    conversion_registers: int = 0
+    selects: int = 0
+    """Selects of each thread in an iteration, where a register depends on the thread."""
+
+    def give(self, name: str, target: FragmentMap | None) -> None:
+        """Let a fragment that has no layout have one."""
+        if target is None:
+            self.missing.append(name)
+            return
+        uses = self.item.uses_of(name)
+        self.fresh[name] = target
+        self.selects += _selected(self.runs, uses, target)
+        self.registers += registers_of(target, uses[0].buffer.bits)
+
+    def convert(self, name: str, layout: FragmentMap, target: FragmentMap) -> None:
+        """Let the work item see a fragment in another layout than it has."""
+        uses = self.item.uses_of(name)
+        self.converted[name] = target
+        self.selects += _selected(self.runs, uses, target)
+        self.moved += self.item.trip_count * _moved(layout, target, uses)
+        self.conversion_registers += registers_of(target, uses[0].buffer.bits)
+
+    def choice(self, description: str, layouts: Layouts, cost: Estimate) -> Choice:
+        """Return the choice that this amounts to."""
+        item, runs = self.item, self.runs
+        known = [name for name in item.fragments if name in layouts]
+        return Choice(
+            description,
+            runs,
+            self.fresh,
+            self.converted,
+            tuple(self.missing),
+            cost,
+            self.moved + SELECT * item.trip_count * self.selects * warps_of(runs),
+            self.registers,
+            tuple(self.problems),
+            self.conversion_registers,
+            held=sum(
+                registers_of(layouts[name], item.uses_of(name)[0].buffer.bits) for name in known
+            ),
+        )
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """The choice for a work item, and all that was considered."""
@@ -234,54 +290,31 @@ class CandidateSearch:
         runs: FragmentMap,
         hints: Layouts = NO_LAYOUTS,
     ) -> Choice | None:
+        """Return the choice where `runs` runs the work item; None if that is impossible.
+
+        A fragment whose layout suits is read as it is, one that has none gets one that follows from
+        `runs`; any other is converted, or staged in shared memory.
+        """
         if not runs.is_injective or is_overtaken(item, runs):
             return None
-        fresh: dict[str, FragmentMap] = {}
-        converted: dict[str, FragmentMap] = {}
-        problems: list[Violation] = []
-        missing: list[str] = []
-        moved, registers, conversion_registers, chosen = 0.0, 0, 0, 0
+        found = _Assessment(item, runs)
         for name in item.fragments:
-            uses = item.uses_of(name)
-            fault = self._fault(item, runs, name, layouts[name]) if name in layouts else None
-            if name in layouts and fault is None:
-                chosen += _selected(runs, uses, layouts[name])
+            uses, layout = item.uses_of(name), layouts.get(name)
+            fault = None if layout is None else self._fault(item, runs, name, layout)
+            if layout is not None and fault is None:
+                found.selects += _selected(runs, uses, layout)
                 continue
             target = self._target(item, runs, name, fault is not None, hints.get(name))
-            if fault is None:
-                if target is None:
-                    missing.append(name)
-                else:
-                    fresh[name] = target
-                    chosen += _selected(runs, uses, target)
-                    registers += registers_of(target, uses[0].buffer.bits)
+            if layout is None or fault is None:
+                found.give(name, target)
                 continue
-            problems.append(fault)
-            if (target is None or _is_bulky(layouts[name], target, uses)) and item.can_stage(name):
+            found.problems.append(fault)
+            if (target is None or _is_bulky(layout, target, uses)) and item.can_stage(name):
                 return self._staged(item, layouts, description, runs, name)
             if target is None:
                 return None
-            converted[name] = target
-            chosen += _selected(runs, uses, target)
-            moved += item.trip_count * _moved(layouts[name], target, uses)
-            conversion_registers += registers_of(target, uses[0].buffer.bits)
-        return Choice(
-            description,
-            runs,
-            fresh,
-            converted,
-            tuple(missing),
-            self._estimate(item, runs),
-            moved + SELECT * item.trip_count * chosen * warps_of(runs),
-            registers,
-            tuple(problems),
-            conversion_registers,
-            held=sum(
-                registers_of(layouts[name], item.uses_of(name)[0].buffer.bits)
-                for name in item.fragments
-                if name in layouts
-            ),
-        )
+            found.convert(name, layout, target)
+        return found.choice(description, layouts, self._estimate(item, runs))
 
     def _staged(
         self, item: WorkItem, layouts: Layouts, description: str, runs: FragmentMap, name: str
