@@ -105,10 +105,11 @@ def explain(
     from tileas_xdsl.tools.inputs.programs import load_input, reported_errors
     from tileas_xdsl.tools.pages.explaining import Request
 
+    layouts = "--mode" if mode is not None else "--svg" if svg is not None else ""
     if arg and grid is None:
         fail("--arg needs --grid, of a launch that takes these arguments", 2)
     if input_file.endswith(".ptx"):
-        if sig is not None or show or mode is not None or svg is not None or line is not None:
+        if sig is not None or show or layouts or line is not None:
             fail("of a .ptx file there is one explanation: --sig, --show, --mode, --svg, --line", 2)
         with reported_errors():
             _explain_ptx(Request(input_file, kernel, target, grid, arg), json=json)
@@ -116,24 +117,21 @@ def explain(
     with reported_errors():
         program = with_deep_stack(lambda: load_input(input_file, sig, target, None))
         block_programs = list(_kernels(program))
-        option = "--mode" if mode is not None else "--svg"
-        if mode is not None or svg is not None:
-            if not block_programs:
-                fail(f"{option} is for tl kernels, and {input_file} has none", 2)
-            if show or json:
-                fail(f"{option} is of no use with --show and --json", 2)
-        if line is not None and (show or json or svg is not None or mode is not None):
+        if layouts and not block_programs:
+            fail(f"{layouts} is for tl kernels, and {input_file} has none", 2)
+        if layouts and (show or json):
+            fail(f"{layouts} is of no use with --show and --json", 2)
+        if line is not None and (show or json or layouts):
             fail("--line is of no use with --show, --json, --mode and --svg", 2)
         has_facts = bool(show) or json or line is not None
-        asks_for_layouts = mode is not None or svg is not None
-        if block_programs and not has_facts and (asks_for_layouts or _by_buffers(program)):
+        if block_programs and not has_facts and (layouts or _by_buffers(program)):
             _explain_buffers(block_programs, target, mode or _MODES[0], svg)
-        else:
-            request = Request(input_file, kernel, target, grid, arg)
-            if line is not None:
-                with_deep_stack(lambda: _tell_line(program, request, line))
-                return
-            with_deep_stack(lambda: _explain(program, request, show, json=json))
+            return
+        request = Request(input_file, kernel, target, grid, arg)
+        if line is not None:
+            with_deep_stack(lambda: _tell_line(program, request, line))
+            return
+        with_deep_stack(lambda: _explain(program, request, show, json=json))
 
 
 def _explain_ptx(request: Request, *, json: bool) -> None:
