@@ -15,6 +15,8 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr, Signedness
+from tileas_xdsl.dialects.cuda_tile.tiles.integers import DivIOp
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
 from tileas_xdsl.frontend.cutile.kernels import (
     definition_of,
@@ -85,7 +87,20 @@ def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
     folder = _folder()
     for op in operations_in(module):
         op.location = _of_user(op.location, folder)
+        if isinstance(op, DivIOp):
+            _round_unsigned_quotient(op)
     return module
+
+
+def _round_unsigned_quotient(op: DivIOp) -> None:
+    """Round a quotient of unsigned integers towards zero.
+
+    The package writes `x // y` of all integers as rounded down, which Tile IR has of signed ones
+    only; nothing unsigned is below zero, so that both are the same.
+    """
+    is_unsigned = op.signedness.data is Signedness.UNSIGNED
+    if is_unsigned and op.rounding.data is RoundingMode.NEGATIVE_INF:
+        op.rounding = RoundingModeAttr(RoundingMode.ZERO)
 
 
 def _folder() -> str:
