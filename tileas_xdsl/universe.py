@@ -65,6 +65,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     ),
     "transforms.kernels": (
         "overlap-launches",
+        "share-ctas",
         "synthesize-debug-info-scopes",
         "tileas-attach-target",
         "tileas-chunk-tiles",

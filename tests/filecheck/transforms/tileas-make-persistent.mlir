@@ -251,3 +251,20 @@ func.func @weighted(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: 
   %stored = nv_tileas.tiled_store %product, %va[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x1024xf16>, !nv_tileas.tiled_view<1x1024xf16, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// CTAs of one warp are started one after another: launches of more than run at once ask for a loop,
+// whose tile blocks warps of larger CTAs take (`share-ctas`).
+
+// CHECK-LABEL: @of_a_warp
+// CHECK-NOT:   persistent = 1
+// CHECK-SAME:  tileas.persistent_launches = {{.*}}together = 32 : i64
+// CHECK-SAME:  nv_tileas.not_persistent = "launches know how many tile blocks there are"
+func.func @of_a_warp(%x: !nv_tileas.tiled_view<256xf16, gmem>, %y: !nv_tileas.tiled_view<256xf16, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 1>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %tile, %read = nv_tileas.tiled_load %x[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256xf16, gmem> -> tensor<256xf16>, !nv_tileaa.mem_token
+  %stored = nv_tileas.tiled_store %tile, %y[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<256xf16>, !nv_tileas.tiled_view<256xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

@@ -76,7 +76,10 @@ def reduced(elements: int, times: int) -> str:
 
 @pytest.mark.parametrize(
     ("elements", "times", "warps"),
-    [(1024, 1, 4), (1024, 2, 2), (512, 2, 1), (64, 1, 2), (64, 3, 1), (16, 1, 1), (2048, 2, 4)],
+    [
+        *((1024, 1, 4), (1024, 2, 2), (512, 2, 1), (512, 1, 2), (256, 1, 1)),
+        *((64, 1, 1), (64, 3, 1), (16, 1, 1), (2048, 2, 4)),
+    ],
 )
 def test_few_elements_that_are_reduced_again_are_shared_by_few(
     elements: int, times: int, warps: int

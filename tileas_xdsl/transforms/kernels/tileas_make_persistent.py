@@ -53,6 +53,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import (
     known_cycles,
     launches_that_gain,
@@ -75,6 +76,9 @@ MODES = ("auto", "on", "off")
 ROWS_ALIKE = 16
 """Rows that are so many apart, or a multiple, are as far behind a multiple of 16 bytes."""
 
+ROUNDS_OF_LOOPS = 8
+"""Tile blocks of a warp that even their lengths out, where these may differ."""
+
 _Id: TypeAlias = gpu.BlockIdOp | gpu.GridDimOp
 
 
@@ -91,7 +95,8 @@ class TileasMakePersistent(ModulePass):
     all of them run the same iterations.  It pays where they are equally long, by bounds that all of
     them share, and short: a loop of few iterations reads what a producer loads (`mode = auto`;
     with `on` it is done wherever it is right), or rows are to be loaded a round ahead
-    (`nv_tileas.rows_ahead`).  A kernel that stays says why.
+    (`nv_tileas.rows_ahead`), or a launch has more tile blocks of one warp than run at once:
+    `share-ctas` gives the warps of larger CTAs such tile blocks.  A kernel that stays says why.
     """
 
     name = "tileas-make-persistent"
@@ -115,10 +120,13 @@ class TileasMakePersistent(ModulePass):
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
     alike = _rows_alike(kernel) if found is None else 1
-    if spec_of(kernel).persistent or (found is None and not alike):
+    spec = spec_of(kernel)
+    if spec.persistent or (found is None and not alike and spec.num_warps > 1):
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
+    elif found is None and not alike:
+        made = _decide_of_a_warp(kernel, target, is_forced=is_forced)
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
     elif found is None:
@@ -182,6 +190,24 @@ def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | s
         return why
     made = _persistent(kernel)
     return _what_lacks(load_loop(made), target) or made
+
+
+def _decide_of_a_warp(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> func.FuncOp | str:
+    """Return the persistent kernel, whose CTAs other warps share, or ask launches for many of them.
+
+    CTAs are started one after another: 262,144 of a warp each take 0.16 ms of an H200.  Where loops
+    are, tile blocks may differ in length: each warp takes several, of which some are shorter.
+    """
+    if (why := what_forbids(kernel)) is not None:
+        return why
+    if is_forced:
+        return _persistent(kernel)
+    together = target.blocks_per_multiprocessor
+    if has_instance(kernel, scf.ForOp):
+        together *= ROUNDS_OF_LOOPS
+    asked = PersistentLaunches((), (), together=together)
+    kernel.attributes[PERSISTENT_LAUNCHES] = plain_attribute(asdict(asked))
+    return "launches know how many tile blocks there are"
 
 
 def _what_lacks(found: LoadLoop | str | None, target: Target, least: int = 1) -> str | None:

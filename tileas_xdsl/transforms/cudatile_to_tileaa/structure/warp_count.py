@@ -44,6 +44,13 @@ More of them would not have fewer tile elements for each register that is left.
 MAX_ELEMENTS_PER_THREAD = 32
 """Elements of a tile in a thread from which on more threads share it: four vectors of 16 bytes."""
 
+MIN_ELEMENTS_PER_THREAD = 8
+"""Elements of a tile in a thread below which fewer threads share it, where no loop is.
+
+What each warp does for a tile, whatever its size, is most of what such tile blocks take; those of
+one warp share CTAs (`share-ctas`).  In a loop, more warps hide what few CTAs wait for.
+"""
+
 MIN_ELEMENTS_REDUCED_AGAIN = 16
 """Elements of a tile in a thread below which fewer threads share it, if it is reduced repeatedly.
 
@@ -91,7 +98,8 @@ def default_warps(kernel: EntryOp) -> int:
     reductions = sum(map(_combines, kernel.regions[0].block.ops))
     while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * LANES * warps:
         warps //= 2
-    while warps > 1 and 1 < largest <= LANES * warps // 2:
+    least = 1 if has_instance(kernel, ForOp, LoopOp) else MIN_ELEMENTS_PER_THREAD
+    while warps > 1 and 1 < largest <= least * LANES * warps // 2:
         warps //= 2
     if _reduces_what_it_has(kernel):
         while (
