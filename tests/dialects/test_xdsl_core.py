@@ -10,6 +10,7 @@ from xdsl.dialects import arith, cf, scf
 from xdsl.dialects import test as ir
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -132,3 +133,15 @@ def test_once_more_changes_nothing() -> None:
     accelerate()
     assert all(vars(Operation)[name] is method for name, method in before.items())
     assert vars(Operation)["__init__"] is vars(xdsl_core)["_initialise"]
+
+
+def test_parts_at_fixed_places_are_found() -> None:
+    bound = arith.ConstantOp(IntegerAttr.from_index_int_value(3))
+    loop = scf.ForOp(bound, bound, bound, [], Block(arg_types=[IndexType()]))
+    assert loop.ub is bound.result
+    assert bound.result.owner is bound
+    assert loop.body is loop.regions[0]
+    there = Block()
+    assert cf.BranchOp(there).successor is there
+    with pytest.raises(AttributeError):
+        _ = scf.ForOp.ub

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation
 
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.diagnostics.walking import operations_of
+from tileas_xdsl.diagnostics.walking import next_of
 
 
 def file_location(location: Attribute) -> Location | None:
@@ -85,17 +85,18 @@ def _locate_operations(block: Block, fallback: LocationAttr) -> list[Operation]:
     with_regions: list[Operation] = []
     lost: list[Operation] = []
     last: LocationAttr | None = None
-    for op in operations_of(block):
+    op = block.first_op
+    while op is not None:
         if op.regions:
             with_regions.append(op)
-        location = op.location
-        if location is unknown:
+        if (location := op.location) is unknown:
             lost.append(op)
-            continue
-        if lost:
-            _locate(lost, location if last is None else last)
-            lost.clear()
-        last = location
+        else:
+            if lost:
+                _locate(lost, location if last is None else last)
+                lost.clear()
+            last = location
+        op = next_of(op)
     _locate(lost, fallback if last is None else last)
     return with_regions
 

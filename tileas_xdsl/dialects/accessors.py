@@ -2,7 +2,8 @@
 
 An accessor of xDSL asks for the kind of what it reads, for a view of the operands, and that for
 what is a tuple of them already.  Formats know by the class of an accessor what they fill, so these
-are derived from those.
+are derived from those.  One operand, result or region in front of all groups is at a fixed place,
+in operations of xDSL too: `xdsl_core` gives its accessor the method `single_part`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from struct import unpack
 from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.irdl.operations import (
     BaseAttrAccessor,
@@ -24,7 +25,7 @@ from xdsl.irdl.operations import (
     VarIRConstruct,
 )
 
-from tileas_xdsl.diagnostics.walking import operands_of
+from tileas_xdsl.diagnostics.walking import operands_of, successors_of
 from tileas_xdsl.dialects.field_init import SEGMENTS
 
 _item: Callable[[tuple[SSAValue, ...], int], SSAValue] = vars(tuple)["__getitem__"]
@@ -32,11 +33,7 @@ _item: Callable[[tuple[SSAValue, ...], int], SSAValue] = vars(tuple)["__getitem_
 
 
 def faster_accessor(accessor: object) -> object:
-    """Return an accessor for the same; others than of one operand, one result or a group stay."""
-    # Classes are compared: there are thousands of accessors, and theirs are abstract.
-    if type(accessor) is BeforeVariadicSingleAccessor:
-        made = _AT_INDEX.get(accessor.construct)
-        return accessor if made is None else made(accessor.construct, accessor.idx)
+    """Return an accessor for the same operands beside groups; others stay."""
     found = _IN_GROUPS.get(type(accessor))
     if found is None or not isinstance(accessor, BaseAttrAccessor):
         return accessor
@@ -49,14 +46,19 @@ def _is_property(option: object) -> bool:
     return isinstance(option, AttrSizedOperandSegments) and option.as_property
 
 
-class _Operand(BeforeVariadicSingleAccessor):
-    def __get__(self, obj: Operation, objtype: type | None = None) -> SSAValue:
-        return _item(operands_of(obj), self.idx)
-
-
-class _Result(BeforeVariadicSingleAccessor):
-    def __get__(self, obj: Operation, objtype: type | None = None) -> OpResult:
-        return cast("OpResult", _item(obj.results, self.idx))
+def single_part(
+    self: BeforeVariadicSingleAccessor, obj: Operation, objtype: type | None = None
+) -> SSAValue | Region | Block:
+    """Return what is at a fixed place: no group is in front of it."""
+    match self.construct:
+        case VarIRConstruct.OPERAND:
+            return _item(operands_of(obj), self.idx)
+        case VarIRConstruct.RESULT:
+            return _item(obj.results, self.idx)
+        case VarIRConstruct.REGION:
+            return obj.regions[self.idx]
+        case VarIRConstruct.SUCCESSOR:
+            return successors_of(obj)[self.idx]
 
 
 class _OperandBehindGroups(SingleAttrAccessor):
@@ -77,10 +79,6 @@ class _OperandGroup(VariadicAttrAccessor):
         return operands_of(obj)[first : first + sizes[self.idx]]
 
 
-_AT_INDEX: dict[VarIRConstruct, type[BeforeVariadicSingleAccessor]] = {
-    VarIRConstruct.OPERAND: _Operand,
-    VarIRConstruct.RESULT: _Result,
-}
 _IN_GROUPS: dict[type, type[BaseAttrAccessor]] = {
     SingleAttrAccessor: _OperandBehindGroups,
     OptionalAttrAccessor: _OptionalOperand,

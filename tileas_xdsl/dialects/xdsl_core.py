@@ -12,6 +12,8 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
     Operation.create(...)       takes away operands of a new          there are none
                                 operation, by way of a setter
     op.clone()                  constructors, nested generators       `cloning.clone`
+    for_op.step                 asks which kind of part, makes a      operands or results are at
+                                view of operands, asks the view       hand
 
 `accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
 time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values
@@ -28,7 +30,9 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands, OpSuccessors
 from xdsl.irdl import IRDLOperation
+from xdsl.irdl.operations import BeforeVariadicSingleAccessor
 
+from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
 
 ROOTS: Sequence[type] = (Attribute, SSAValue, Operation, Block, Region)
@@ -58,6 +62,7 @@ def accelerate() -> None:
     type.__setattr__(Operation, "__init__", _initialise)
     type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
+    type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
 
 
 def _abstract_kinds() -> list[type]:

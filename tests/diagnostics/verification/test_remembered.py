@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, OpResult, Region
 from xdsl.irdl import OpDef
 
 from tileas_xdsl.diagnostics.verification.isolation import is_isolated
+from tileas_xdsl.diagnostics.verification.remembered import FactsFoundRight
 from tileas_xdsl.diagnostics.verification.verify import operation_errors
 
 
@@ -124,3 +125,22 @@ def test_values_from_above_are_found_at_any_depth() -> None:
     assert is_isolated(outer)
     outer.body.block.add_op(AddiOp(above, above))
     assert not is_isolated(outer)
+
+
+def test_rules_of_types_and_attributes_are_asked_once_and_refuse_again() -> None:
+    asked: list[Operation] = []
+
+    def is_not_zero(op: ConstantOp) -> None:
+        asked.append(op)
+        if op.value == IntegerAttr(0, i32):
+            raise ValueError(op.value)
+
+    right = FactsFoundRight()
+    first, equal, wrong = constant(5), constant(5), constant(0)
+    for op in (first, first, equal, equal):
+        right.check(op, is_not_zero)
+    assert asked == [first]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="0"):
+            right.check(wrong, is_not_zero)
+    assert asked == [first, wrong, wrong]

@@ -23,7 +23,7 @@ from tileas_xdsl.diagnostics.verification.isolation import is_isolated
 from tileas_xdsl.diagnostics.walking import operands_of, successors_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from xdsl.ir import Attribute, Operation
     from xdsl.irdl import OpDef
@@ -46,42 +46,23 @@ def remember_structure(kind: type[Operation]) -> None:
 _seen: set[type[Operation]] = set()
 
 
-class _RememberedStructure:
-    """`OpDef.verify` of one definition, and what it has found right."""
+class FactsFoundRight:
+    """Operand types, result types and attributes of operations of one class that were right."""
 
-    _definition: OpDef
-    _constraints: OpDef
-    """The definition without traits."""
-    _all_traits: frozenset[OpTrait] | None
-    _traits: Sequence[OpTrait]
-    """Those of all traits that verify something."""
     _right: dict[Hashable, Sequence[Attribute]]
     """By identities: the types and attributes themselves, so that no identity is used again."""
     _equal: set[Hashable]
     """The same by value."""
 
-    def __init__(self, definition: OpDef) -> None:
-        self._definition = definition
-        self._constraints = replace(definition, traits=OpTraits(tuple))
-        self._all_traits = None
-        self._traits = ()
+    def __init__(self) -> None:
         self._right = {}
         self._equal = set()
 
-    def __call__(self, op: Operation) -> None:
-        if op.regions or successors_of(op):
-            self._constraints.verify(op)
-        else:
-            self._verify_constraints(op)
-        # A class takes traits from others after it was defined.
-        if (traits := self._definition.traits.traits) is not self._all_traits:
-            self._all_traits = traits
-            self._traits = [one for one in traits if type(one).verify is not OpTrait.verify]
-        for trait in self._traits:
-            if type(trait) is not IsolatedFromAbove or not is_isolated(op):
-                trait.verify(op)
+    def check(self, op: Operation, rule: Callable[[Any], None]) -> None:
+        """Apply a rule that asks for these facts alone, unless they were right before.
 
-    def _verify_constraints(self, op: Operation) -> None:
+        Raises what the rule raises; what is wrong is not remembered.
+        """
         operands = operands_of(op)
         facts = [*map(type_of, operands), *map(type_of, op.results)]
         facts += op.properties.values()
@@ -91,9 +72,41 @@ class _RememberedStructure:
         if key in self._right:
             return
         if (value := (*kind, *facts)) not in self._equal:
-            self._constraints.verify(op)
+            rule(op)
         if len(self._right) >= _MAX_ENTRIES:
             self._right.clear()
             self._equal.clear()
         self._right[key] = facts
         self._equal.add(value)
+
+
+class _RememberedStructure:
+    """`OpDef.verify` of one definition, and what it has found right."""
+
+    _definition: OpDef
+    _constraints: OpDef
+    """The definition without traits."""
+    _all_traits: frozenset[OpTrait] | None
+    _traits: Sequence[OpTrait]
+    """Those of all traits that verify something."""
+    _right: FactsFoundRight
+
+    def __init__(self, definition: OpDef) -> None:
+        self._definition = definition
+        self._constraints = replace(definition, traits=OpTraits(tuple))
+        self._all_traits = None
+        self._traits = ()
+        self._right = FactsFoundRight()
+
+    def __call__(self, op: Operation) -> None:
+        if op.regions or successors_of(op):
+            self._constraints.verify(op)
+        else:
+            self._right.check(op, self._constraints.verify)
+        # A class takes traits from others after it was defined.
+        if (traits := self._definition.traits.traits) is not self._all_traits:
+            self._all_traits = traits
+            self._traits = [one for one in traits if type(one).verify is not OpTrait.verify]
+        for trait in self._traits:
+            if type(trait) is not IsolatedFromAbove or not is_isolated(op):
+                trait.verify(op)

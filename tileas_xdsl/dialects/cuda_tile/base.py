@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.parsing.mlir_wording import is_of_the_parser
+from tileas_xdsl.diagnostics.verification.remembered import FactsFoundRight
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
 from tileas_xdsl.dialects.op_definition import defined_on_use, family_member
@@ -60,12 +61,10 @@ def cuda_tile_op(cls: type[OpT]) -> type[OpT]:
 
 def _verify_like_mlir(defined: Any) -> None:
     verify: Callable[[Any], None] = defined.verify_
+    right = FactsFoundRight()
 
     def verify_like_mlir(op: CudaTileOp) -> None:
-        _check_properties(op)
-        if _sizes_are_right(op):
-            _check_types(op)
-            _check_matches(op)
+        right.check(op, _check_types_and_attributes)
         verify(op)
         op.check()
 
@@ -97,6 +96,13 @@ def _name_in_parse_errors(defined: Any) -> None:
 
 
 _NAMED = "names_an_operation"
+
+
+def _check_types_and_attributes(op: CudaTileOp) -> None:
+    _check_properties(op)
+    if _sizes_are_right(op):
+        _check_types(op)
+        _check_matches(op)
 
 
 def _check_properties(op: CudaTileOp) -> None:

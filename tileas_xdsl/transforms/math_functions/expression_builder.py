@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     UnitAttr,
-    VectorType,
     f32,
     f64,
     i1,
@@ -39,6 +38,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
+from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING, SATURATE
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 
@@ -64,7 +64,7 @@ class Scope:
 
     def type(self, element: Attribute) -> Any:
         """Return the type of this shape with another element type."""
-        return element if self.length is None else VectorType(element, [self.length])
+        return element if self.length is None else vector_of(element, self.length)
 
     def constant(self, number: float, element: Attribute) -> Value:
         """Return a constant, splat for fragments."""
