@@ -54,12 +54,16 @@ def test_the_loop_is_at_its_line_and_counts_flops_and_bytes(loop: LoopFacts) -> 
 
 
 def test_units_share_the_cycles_of_an_iteration(loop: LoopFacts) -> None:
-    """Copies: 2 x 16384 bytes at 46 a cycle; products: 128 x 128 x 64 at 2048 a cycle."""
-    assert loop.bound == "tma"
-    assert loop.cycles == 2 * -(-16384 // 46)
+    """Copies: 2 x 16384 bytes at 52 a cycle; products: 128 x 128 x 64 at 2048 a cycle.
+
+    Shared memory has 128 bytes a cycle: products read 48 KB, TMA writes 32.
+    """
+    assert loop.bound == "shared_memory"
+    assert loop.cycles == (48 + 32) * 1024 // 128
     cycles = {one.unit: (one.cycles, one.slack) for one in loop.units}
-    assert cycles["tma"] == (714, 0)
-    assert cycles["tensor_core"] == pytest.approx((512, 714 - 512))
+    assert cycles["shared_memory"] == (640, 0)
+    assert cycles["tma"] == pytest.approx((2 * -(-16384 // 52), 640 - 632))
+    assert cycles["tensor_core"] == pytest.approx((512, 640 - 512))
     places = [(one.name, one.location.line if one.location else 0) for one in loop.operations]
     loads = [line_with("ct.load(a"), line_with("ct.load(b"), line_with("ct.mma")]
     assert places == [("tma load 0", loads[0]), ("tma load 1", loads[1]), ("dot 2", loads[2])]
@@ -168,7 +172,7 @@ def test_text_has_what_more_stages_take(facts: KernelFacts) -> None:
     assert facts.occupancy is not None
     needed = facts.occupancy.shared_bytes + 1024 + 2 * 32768
     assert f"5 stages of %pipeline: 65536 bytes more, {needed} of 233472: room for 1" in text
-    assert "714 cycles an iteration, bound by tma" in text
+    assert "640 cycles an iteration, bound by shared_memory" in text
     assert f"matmul.py:{line_with('for k in')}  for k in" in text
 
 

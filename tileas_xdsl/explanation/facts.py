@@ -138,6 +138,8 @@ class LoopFacts:
     counted_iterations: int = 0
     """Of the run whose instructions were counted: cycles are then the least that the busiest unit
     takes; 0 where the timing model predicts them."""
+    first: int = 0
+    """Cycles until the first iteration ends, which waits for what it loads; 0 where unknown."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from kernels.simulating import parse
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
-from tileas_xdsl.scheduling.resources.unit_demand import work_of
+from tileas_xdsl.scheduling.resources.unit_demand import work_of, written_cycles
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
 
@@ -43,8 +44,16 @@ def test_each_of_two_ctas_has_half_of_b(ctas: int, b_bytes: int) -> None:
     product = work_of(_node(module, MacroKind.DOT), CLOCK, 1)
     assert product.units[Unit.SHARED_MEMORY] == (16384 + b_bytes) // CLOCK.shared_rate
     of_a, of_b = (work_of(_node(module, MacroKind.TMA_LOAD, k), CLOCK, 1) for k in (0, 1))
-    assert of_a.units[Unit.TMA] == CLOCK.transfer(16384)
-    assert of_b.units[Unit.TMA] == CLOCK.transfer(b_bytes)
+    assert of_a.units[Unit.TMA] == ceil_div(16384, CLOCK.operand_rate)
+    assert of_b.units[Unit.TMA] == ceil_div(b_bytes, CLOCK.operand_rate)
+
+
+@pytest.mark.parametrize(("ctas", "b_bytes"), [(1, 32768), (2, 16384)])
+def test_what_tma_loads_is_written_to_shared_memory(ctas: int, b_bytes: int) -> None:
+    module = parse(PRODUCT.replace("CTAS", str(ctas)))
+    nodes = [_node(module, MacroKind.TMA_LOAD, k) for k in (0, 1)]
+    nodes.append(_node(module, MacroKind.DOT))
+    assert written_cycles(nodes, CLOCK) == (16384 + b_bytes) // CLOCK.shared_rate
 
 
 CONVERSIONS = """

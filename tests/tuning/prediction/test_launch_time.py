@@ -10,7 +10,9 @@ pytest.importorskip("cuda.tile")
 
 from benchmarks.prediction_cases import CASES, Arrays, Case
 from tileas_xdsl.target.costs import latencies as table
+from tileas_xdsl.target.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
 from tileas_xdsl.tuning.candidates import predict
+from tileas_xdsl.tuning.prediction import launch_time, serial_work
 from tileas_xdsl.tuning.prediction.launch_time import Predicted
 
 HOPPER = table.latencies("sm_90a")
@@ -31,10 +33,37 @@ def test_a_loop_that_loads_ahead_waits_for_dram_in_each_block() -> None:
     assert found.microseconds > moving + HOPPER.grid_launch / 1e3 + 4
 
 
-def test_misses_of_the_first_wave_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_misses_of_the_first_wave_cost_what_stages_do_not_hide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Seven stages of 640 cycles are on their way for longer than a miss takes, two are not."""
+
+    def slower(tiles: dict[str, int]) -> float:
+        case = CASES["matmul f16 4000x512x8192"]
+        monkeypatch.setitem(table.LATENCIES, "sm_90a", HOPPER)
+        found = _predicted(case, **tiles).microseconds
+        monkeypatch.setitem(table.LATENCIES, "sm_90a", replace(HOPPER, miss_latency=1))
+        return found / _predicted(case, **tiles).microseconds
+
+    assert slower({"tm": 128, "tn": 128, "tk": 64}) == 1
+    assert 1.02 < slower({"tm": 64, "tn": 128, "tk": 32}) < 2
+
+
+def test_tile_blocks_that_follow_one_another_hide_their_first_loads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiles = {"tm": 128, "tn": 256, "tk": 64}
+    alone = _predicted(CASES["batched_matmul f16"], **tiles)
+    monkeypatch.setattr(launch_time, "_persistent_form", lambda *given: None)
+    assert alone.waves == 4
+    slower = _predicted(CASES["batched_matmul f16"], **tiles).microseconds - alone.microseconds
+    assert 3 * HOPPER.launch < slower * HOPPER.clock < 3 * (BEGIN_CYCLES - NEXT_CYCLES)
+
+
+def test_lanes_add_two_columns_of_an_accumulator_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tiles = {"tm": 128, "tn": 128, "tk": 64}
-    slow = _predicted(CASES["split_k_atomic f16"], **tiles)
-    monkeypatch.setitem(table.LATENCIES, "sm_90a", replace(HOPPER, missing=0))
-    fast = _predicted(CASES["split_k_atomic f16"], **tiles)
-    assert slow.waves == 1
-    assert 1.05 < slow.microseconds / fast.microseconds < 1 + HOPPER.missing / 100
+    found = _predicted(CASES["split_k_atomic f16"], **tiles)
+    monkeypatch.setattr(serial_work, "ACCUMULATOR_COLUMNS", 1)
+    slower = _predicted(CASES["split_k_atomic f16"], **tiles).microseconds - found.microseconds
+    sums = 128 * 128 * 128 / HOPPER.multiprocessors
+    assert slower * HOPPER.clock == pytest.approx(sums / 2, rel=0.05)

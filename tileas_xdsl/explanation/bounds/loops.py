@@ -99,6 +99,7 @@ def _predicted(found: LoopFacts, one: Scheduled, *, is_serial: bool) -> LoopFact
         units=units,
         operations=tuple(_operations(one)),
         registers=one.demand,
+        first=timing.first,
     )
 
 

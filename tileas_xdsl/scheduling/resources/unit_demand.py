@@ -86,13 +86,27 @@ def busy_cycles(
     return found
 
 
+def written_cycles(nodes: Iterable[MacroOperation], latencies: Latencies) -> int:
+    """Return the cycles of shared memory in which TMA writes what an iteration loads.
+
+    It takes them between reads of others, whose order it does not change.
+    """
+    loads = (op for node in nodes if node.kind is MacroKind.TMA_LOAD for op in node.operations)
+    size = sum(
+        tile_bytes(op.results[0].type) // (PAIR if is_divided_b(op.results[0]) else 1)
+        for op in loads
+    )
+    return ceil_div(size, latencies.shared_rate)
+
+
 def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
     """One thread issues a copy; all replicas share what it loads, and two CTAs of MMAs B."""
     size = sum(
         path_bytes(op) // (PAIR if is_divided_b(op.results[0]) else 1) for op in node.operations
     )
-    latency = latencies.tma(size) + latencies.wake
-    return UnitDemand({Unit.TMA: latencies.transfer(size)}, latencies.scalar, latency, latency)
+    busy = ceil_div(size, latencies.operand_rate)
+    latency = latencies.tma_latency + busy + latencies.wake
+    return UnitDemand({Unit.TMA: busy}, latencies.scalar, latency, latency)
 
 
 def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:

@@ -7,12 +7,13 @@ when all of them are busy, rates of arithmetic are peaks.
 Hopper, measured on an H200 by `tests/hardware/measure_latencies.py`: a load takes 275 cycles from
 the L2 cache and 650 to 690 from beyond. A bulk copy of 128 bytes takes 355 to 370 and 645 to 830
 cycles until the thread that waits goes on, and then 98 bytes arrive per cycle; 35 when all 132
-multiprocessors copy data of their own; 46 when they share operands, as products do (DeepGEMM,
-`sm90.hpp`). A bulk store takes 60 to 70 cycles and 32 bytes a cycle, 18 to 20 when all of them
-store. An arrival takes 7 cycles, and 67 until the thread of another warp that waits for it goes
-on; `bar.sync` of four warps takes 20. Blocks start 0.6 ns after one another on the chip, whatever
-their warps; one that waits for the end of another begins 390 cycles behind it. `wgmma` m64n256k16
-takes 128 cycles, the last of a row 66 more.
+multiprocessors copy data of their own, 37 what eight of them copy, 72 to 92 what 32 do; 46 when
+they share operands, as products do (DeepGEMM, `sm90.hpp`), or 52 to 58. A bulk store takes 60 to 70
+cycles and 32 bytes a cycle, 18 to 20 when all of them store. An arrival takes 7 cycles, and 67
+until the thread of another warp that waits for it goes on; `bar.sync` of four warps takes 20.
+Blocks start 0.6 ns after one another on the chip, whatever their warps; one that waits for the end
+of another begins 390 cycles behind it. `wgmma` m64n256k16 takes 128 cycles, the last of a row 66
+more.
 
 Products of 8192^3 in bf16 run at 747 to 785 of 989 teraflops on an H200: power caps them.
 
@@ -74,10 +75,12 @@ class Latencies:
     """A load that hits the L2 cache."""
     load_rate: int
     """Bytes per cycle from the L2 cache to one multiprocessor, when all of them load."""
+    operand_rate: int
+    """The same of TMA, of what others load at that time too: operands of products."""
     store_rate: int
     """Bytes per cycle from one multiprocessor to the L2 cache, when all of them store."""
-    missing: int
-    """Percent that a byte takes longer by TMA which the L2 cache does not have, when all load."""
+    miss_latency: int
+    """A bulk load that misses the L2 cache, while all multiprocessors load."""
     dram_rate: int
     """Bytes per cycle of a multiprocessor's share of DRAM: of Hopper 4.31 TB/s, as measured on an
     H200; of others the published bandwidth."""
@@ -93,7 +96,7 @@ class Latencies:
     """Percent of the square of its mean that the variance is of the time which the loads of a warp
     take of DRAM, where all multiprocessors load."""
     atomic_rate: int
-    """Elements per cycle that one multiprocessor adds to global memory by `red`."""
+    """Accesses of lanes by `red` per cycle of one multiprocessor, of up to 8 bytes each."""
     shared_latency: int
     shared_rate: int
     """Bytes per cycle of shared memory."""
@@ -223,8 +226,9 @@ _HOPPER = Latencies(
     global_latency=650,
     cache_latency=275,
     load_rate=46,
+    operand_rate=52,
     store_rate=18,
-    missing=23,
+    miss_latency=1400,
     dram_rate=18,
     dram_bandwidth=4700,
     dram_turn=26,
@@ -257,6 +261,7 @@ _HOPPER = Latencies(
 
 H200, ESTIMATE = "measured on an H200, 2026-11-28: ", "an estimate"
 LATER = "measured on an H200, 2026-11-29: "
+LATEST = "measured on an H200, 2026-11-30: "
 
 SOURCES: Mapping[str, str] = {
     "multiprocessors": "NVIDIA's data sheet of the H100",
@@ -265,14 +270,15 @@ SOURCES: Mapping[str, str] = {
     "cache_latency": H200 + "global load, hit: 279",
     "load_rate": "DeepGEMM, sm90.hpp; bulk loads by all of data of their own arrive at 35",
     "store_rate": H200 + "bulk store of 131072 B, by all: 20",
-    "missing": LATER + "bulk loads by all of what four read: 28.2 B a cycle, 34.6 of the cache",
+    "operand_rate": LATEST + "products of 64x256x32 tiles at 58; bulk loads of what 32 load at 92",
+    "miss_latency": LATEST + "48, 64, 96 KB on their way: 36, 48, 66 B a cycle of what 32 load",
     "dram_rate": H200 + "a copy of 4.31 TB/s",
     "dram_bandwidth": H200 + "reads of 128, 256, 512 MiB: 32.8, 62.4, 119.7 us",
     "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",
     "unwritten": H200 + "reads of 128, 512 MiB behind writes of 256 MiB take 7.9 us longer",
     "replaced": H200 + "reads of 32, 64 MiB behind writes of 256 MiB take 3.2, 5.7 us longer",
     "load_variation": LATER + "4 loads by 1 to 32 warps: 792, 827, 900, 1165, 1956, 3830 cycles",
-    "atomic_rate": H200 + "128x128 sums in f32 of each multiprocessor take 16,000 cycles",
+    "atomic_rate": LATEST + "f32 in vectors of 1, 2, 4: 0.97, 1.9, 2.5 elements a cycle",
     "grid_launch": H200 + "1, 132, 1056 blocks that do nothing: 2.85, 2.88, 3.39 us",
     "shared_latency": "arXiv 2402.13499; a chase of words takes 23",
     "shared_rate": "CUDA C++ Programming Guide, 32 banks of 4 bytes",
@@ -325,6 +331,7 @@ _GEFORCE = replace(
     multiprocessors=170,
     clock=2407,
     load_rate=16,
+    operand_rate=16,
     store_rate=4,
     dram_rate=4,
     dram_bandwidth=1792,

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
@@ -38,6 +39,10 @@ EXPECTED_HEADROOM = 18
 """Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
 REDUCTION_HEADROOM = 28
 """Those where threads reduce: of 24 such kernels 28 to 42, with their exchanges and predicates."""
+TYPICAL_HEADROOM, TYPICAL_REDUCTION_HEADROOM = 16, 32
+"""Both in the middle of 68 kernels of rows, whose registers ptxas 13.5 rounds up as below."""
+REGISTER_UNIT = 8
+"""A multiple of which a thread has registers: a warp gets 256 at a time."""
 HEADROOM_OF_ROTATED_WORDS = 4
 """More of them where vectors of words are rotated: all that is loaded is live, and its places."""
 MIN_HEADROOM = 8
@@ -109,10 +114,18 @@ def keeps_rows(kernel: func.FuncOp) -> bool:
     return any(isinstance(op.attributes.get(KEPT), UnitAttr) for op in operations_in(kernel))
 
 
-def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) -> int:
+def expected_blocks(
+    kernel: func.FuncOp,
+    warps: int,
+    hint: int,
+    target: Target,
+    *,
+    typical: bool = False,
+) -> int:
     """The blocks that share a multiprocessor by the registers that ptxas is expected to take.
 
     A `hint` is a wish: where tiles alone take the registers that it leaves, it is not followed.
+    What a launch is predicted by is `typical`; code is chosen by what few kernels take less than.
     """
     if has_instance(kernel, DotOp, AgentSwitchOp):
         return max(hint, 1)
@@ -124,7 +137,11 @@ def expected_blocks(kernel: func.FuncOp, warps: int, hint: int, target: Target) 
     most = min(ENOUGH_WARPS // warps, target.blocks_per_multiprocessor)
     reduces = has_instance(kernel, ReduceOp)
     headroom = REDUCTION_HEADROOM if reduces else EXPECTED_HEADROOM
-    expected = min(registers // (threads * (live + headroom)), most)
+    each = live + headroom
+    if typical:
+        headroom = TYPICAL_REDUCTION_HEADROOM if reduces else TYPICAL_HEADROOM
+        each = align_up(live + headroom, REGISTER_UNIT)
+    expected = min(registers // (threads * each), most)
     wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
     return max(fit, expected, wished)
 

@@ -4,8 +4,9 @@
              of pipelines loads, then computes, then stores; and the start of its warps
     wave     blocks that share a multiprocessor and wait for each other at its units; their warps
              one by one where nothing makes them wait for each other
-    launch   waves of blocks, but no less than DRAM needs for what has to move; longer where
-             products would take more power than the GPU has; and the launch of the grid
+    launch   waves of blocks, where CTAs take one after another without their starts and first
+             loads, but no less than DRAM needs for what has to move; longer where products would
+             take more power than the GPU has; and the launch of the grid
 
 Blocks that share a multiprocessor are those that the compiler asks for.  A loop whose trip count
 the arguments do not tell counts as one iteration, and the prediction as inexact; trip counts are
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from math import inf, prod
+from math import prod
 from statistics import fmean
 
 from xdsl.dialects import func
@@ -38,9 +39,14 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
-from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
+from tileas_xdsl.target.persistent_launches import (
+    BEGIN_CYCLES,
+    NEXT_CYCLES,
+    PersistentLaunches,
+)
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
+from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
@@ -103,6 +109,8 @@ class _Block:
     is_exact: bool = True
     meets: bool = False
     """Whether its warps wait for each other for what they load."""
+    begin: float = 0
+    """Cycles of its start and its first loads, which come under the products of one before."""
 
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
@@ -169,23 +177,38 @@ class _Program:
     rounds: Mapping[Location | None, int]
     """Of loops that load several rounds together, by location."""
     busy: float
+    stages: int
+    """Of the loop that is divided between agents."""
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
         found = _Block(self.costs, self.busy, {"launch": self.costs.block_launch})
         found.latencies += self.costs.launch - self.costs.block_launch
+        found.begin = self.costs.launch
         for loop, facts in self.loops:
             iterations, rounds = (
                 _iterations(loop, numbers, found),
                 self.rounds.get(facts.location, 1),
             )
-            _add_loop(found, loop, facts, iterations, self.waves, rounds)
+            _add_loop(found, loop, facts, iterations, rounds, self._missing(loop, facts))
         started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
             started += OF_ACCESS * self.outside.bytes / ACCESS_BYTES
         found.demand("compute", started / SCHEDULERS)
         return found
+
+    def _missing(self, loop: Operation, facts: LoopFacts) -> float:
+        """Return the cycles that an iteration waits for DRAM, in the mean of all blocks.
+
+        All stages but the one that is read are on their way, so one is filled in each such part of
+        the latency.  The first of some waves of blocks finds nothing in the L2 cache, nor do other
+        blocks that read the same at that time.
+        """
+        if facts.cycles is None or not isinstance(loop.parent_op(), func.FuncOp):
+            return 0.0
+        apart = self.costs.miss_latency / max(self.stages - 1, 1)
+        return max(apart - facts.cycles, 0.0) / self.waves
 
     @property
     def peak(self) -> float:
@@ -217,13 +240,13 @@ def predicted(
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    traffic, together = (
-        traffic_of(function, numbers, blocks),
-        blocks_together(function, target, pipelined),
-    )
+    traffic = traffic_of(function, numbers, blocks)
+    together, stages = residency(function, target, pipelined)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     busy = min(blocks / costs.multiprocessors, 1.0)
-    program = _Program(function, costs, spec.num_warps, tuple(known), outside, waves, rounds, busy)
+    program = _Program(
+        function, costs, spec.num_warps, tuple(known), outside, waves, rounds, busy, stages
+    )
 
     def demands(numbers: Sequence[ScalarValues]) -> _Block:
         found = program.block(numbers)
@@ -237,8 +260,14 @@ def predicted(
     each = ceil_div(blocks, costs.multiprocessors)
     alone = 1 if block.meets else spec.num_warps
     variations = {MEMORY: costs.load_variation / 100 * alone / spec.num_warps}
+    asked, takers = _persistent_form(pipelined, arguments, grid, costs.multiprocessors), None
+    if asked is not None and not (asked.differ or _is_chained(function)):
+        together = 1  # What is staged for a store is beside the stages.
     cycles = _cycles_of_waves(block, each, together, alone, variations)
-    takers = _takers(pipelined, arguments, grid, costs.multiprocessors)
+    if asked is not None and asked.differ:
+        takers = asked.count(arguments, grid, asked.at_once(costs.multiprocessors))
+    elif asked is not None and together == 1:
+        cycles -= (each - 1) * min(BEGIN_CYCLES - NEXT_CYCLES, block.begin)
     cycles *= slowdown(grid, work, costs.multiprocessors * together, takers)
     bound = block.bound
     moving = traffic.seconds(costs) * costs.clock * 1e6
@@ -256,15 +285,20 @@ def predicted(
     )
 
 
-def _takers(
+def _persistent_form(
     pipelined: ModuleOp, arguments: Sequence[int | None], grid: Grid, multiprocessors: int
-) -> int | None:
-    """Return how many take tile blocks of different length, where a launch chooses that."""
+) -> PersistentLaunches | None:
+    """Return what a launch knows of its tile blocks, where CTAs take one after another."""
     (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
     asked = persistent_launches_of(function.attributes.get(PERSISTENT_LAUNCHES))
-    if asked is None or not asked.differ or not asked.suits(arguments, grid, multiprocessors):
-        return None
-    return asked.count(arguments, grid, asked.at_once(multiprocessors))
+    is_chosen = asked is not None and asked.suits(arguments, grid, multiprocessors)
+    return asked if is_chosen else None
+
+
+def _is_chained(function: func.FuncOp) -> bool:
+    """Whether products are computed of one another: then CTAs share a multiprocessor still."""
+    found = load_loop(function)
+    return isinstance(found, LoadLoop) and has_chained_products(found.loop)
 
 
 def rounds_together(pipelined: ModuleOp) -> Mapping[Location | None, int]:
@@ -326,25 +360,28 @@ def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int
 
 
 def _add_loop(
-    block: _Block, loop: Operation, facts: LoopFacts, iterations: float, waves: int, rounds: int
+    block: _Block,
+    loop: Operation,
+    facts: LoopFacts,
+    iterations: float,
+    rounds: int,
+    missing: float,
 ) -> None:
     """Add the iterations of a loop; of a pipelined one the first waits for what it loads.
 
-    The first of some waves of blocks finds nothing in the L2 cache, nor do other blocks that read
-    the same at that time.
+    Each waits so many `missing` cycles more for DRAM.
     """
     if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
-        sharing = waves if isinstance(loop.parent_op(), func.FuncOp) else inf
-        missing = 1 + block.costs.missing / 100 / sharing
-        units = [one.cycles * (missing if one.unit == Unit.TMA else 1) for one in facts.units]
-        busiest = max(units, default=0.0)
-        waits = max(facts.cycles - busiest, 0) * iterations
+        busiest = max((one.cycles for one in facts.units), default=0.0)
+        waits = (max(facts.cycles - busiest, 0) + missing) * iterations
         moved = 0 if facts.roofline is None else iterations * facts.roofline.bytes
         unit = facts.bound or LATENCY
         block.loops.append(_PipelinedLoop(unit, iterations * busiest, waits, moved))
-        block.latencies += max((one.latency for one in facts.operations), default=0)
+        loaded = max((one.latency for one in facts.operations), default=0)
+        block.latencies += max(loaded, facts.first - facts.cycles)
+        block.begin += loaded
         block.meets = True
     elif facts.roofline is not None:
         block.add_serial(facts.roofline, loop.regions[-1].block, iterations, rounds)
@@ -358,8 +395,8 @@ def _is_serial(facts: LoopFacts) -> bool:
     )
 
 
-def blocks_together(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> int:
-    """Return how many blocks of a kernel the compiler lets share a multiprocessor.
+def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> tuple[int, int]:
+    """Return how many blocks of a kernel the compiler lets share a multiprocessor, and stages.
 
     Without a pipeline these are as many as registers leave room for, when loads stand together.
     """
@@ -367,10 +404,10 @@ def blocks_together(function: func.FuncOp, target: Target, pipelined: ModuleOp) 
     if isinstance(found, LoadLoop):
         resources = resources_of(found, target)
         if isinstance(resources, Resources):
-            return resources.blocks
+            return resources.blocks, resources.stages
     spec = KernelFacts(function).spec
     (last,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
-    return expected_blocks(last, spec.num_warps, spec.occupancy, target)
+    return expected_blocks(last, spec.num_warps, spec.occupancy, target, typical=True), 1
 
 
 def _power(flops: float, seconds: float, peak: float, costs: Latencies) -> float:

@@ -16,6 +16,8 @@ from math import prod
 from xdsl.ir import Block
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -35,6 +37,9 @@ _COMPUTING = (MacroKind.REDUCE, MacroKind.ELEMENTWISE)
 _EXCHANGES = 5
 """Exchanges by which a warp reduces its 32 lanes."""
 
+ACCUMULATOR_COLUMNS = 2
+"""Columns beside each other that a lane has of an accumulator (PTX ISA, wgmma and mma)."""
+
 
 @dataclass
 class SerialWork:
@@ -50,7 +55,7 @@ class SerialWork:
     meets: bool = False
     """Whether warps wait for each other for what they have loaded."""
     atomics: int = 0
-    """Elements that are added to global memory by `red`, one at a time."""
+    """Accesses that add elements to global memory by `red`."""
     atomic_bytes: float = 0
 
 
@@ -68,13 +73,20 @@ def serial_work(block: Block, latencies: Latencies) -> SerialWork:
         found.meets |= found.has_loaded and _is_exchange(node)
         if isinstance(op, AtomicRmwOp):
             count = prod(shape_of(op.value.type) or (1,))
-            found.atomics += count
+            found.atomics += count // _elements_of_access(op)
             found.atomic_bytes += count * bits_of(element_of(op.value.type)) / 8
         elif node.kind in _COPIES:
             _add_copy(found, node, latencies)
         elif node.kind in _COMPUTING:
             _add_computation(found, node, latencies)
     return found
+
+
+def _elements_of_access(op: AtomicRmwOp) -> int:
+    """Return the elements that one lane adds at once: those of an accumulator that it holds."""
+    made = op.value.owner
+    is_product = not isinstance(made, Block) and has_instance(made, DotOp)
+    return ACCUMULATOR_COLUMNS if is_product and not any(op.result.uses) else 1
 
 
 def _add_copy(found: SerialWork, node: MacroOperation, latencies: Latencies) -> None:
