@@ -15,8 +15,9 @@ import ctypes
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import tileas_xdsl as tileas
 from tileas_xdsl.runtime.cutile import dispatch, settings
 from tileas_xdsl.runtime.cutile.gpu import backend
+from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.kernel_table import never
 from tileas_xdsl.runtime.cutile.native.build import requested
 from tileas_xdsl.runtime.cutile.native.relaunch import COUNTED
@@ -38,6 +40,8 @@ ROUNDS, LAUNCHES = 75, 400
 
 ELEMENTS, TILE = 1 << 12, 256
 MATRIX, BLOCK, STEP = 256, 64, 32
+MANY = 2048
+"""Extents of a product of few columns of A, whose CTAs take one tile block after another."""
 
 
 @ct.kernel
@@ -60,6 +64,16 @@ class NoGpu:
     """A GPU whose launches are a C function that does nothing: it compares two numbers."""
 
     launch = typed(ctypes.PyDLL(None).pthread_equal)
+    multiprocessors = 132
+
+    def multiprocessors_of_clusters(self, count: int) -> int:
+        return self.multiprocessors
+
+    def resident(self, executable: Any) -> int:
+        return self.multiprocessors
+
+    def transfer_memory(self, size: int, stream: int) -> int:
+        return size
 
     def function(self, executable: Any) -> tuple[int, list[int]]:
         sizes = [128 if "[" in kind else int(kind[1:]) // 8 for kind in executable.parameter_types]
@@ -92,20 +106,29 @@ class Tensor:
         return 2, 0
 
 
-def tensors(on_gpu: bool) -> tuple[list[Any], list[Any]]:
-    """Three vectors of f32 and three matrices of f16."""
-    shapes = [((ELEMENTS,), "float32"), ((MATRIX, MATRIX), "float16")]
+Shape = tuple[int, ...]
+
+SHAPES: Sequence[tuple[str, Sequence[Shape]]] = (
+    ("float32", [(ELEMENTS,)] * 3),
+    ("float16", [(MATRIX, MATRIX)] * 3),
+    ("float16", [(MANY, BLOCK), (BLOCK, MANY), (MANY, MANY)]),
+)
+
+
+def tensors(on_gpu: bool) -> Sequence[Sequence[Any]]:
+    """Three vectors of f32, three small matrices of f16, and those of a product of many tiles."""
     try:
         import torch
     except ImportError:
-        made = [[Tensor(0x10000 * n, *shape) for n in (1, 2, 3)] for shape in shapes]
-        return made[0], made[1]
+        return [
+            [Tensor(0x1000000 * n, shape, kind) for n, shape in enumerate(shapes, 1)]
+            for kind, shapes in SHAPES
+        ]
     device = "cuda" if on_gpu else "cpu"
-    found = [
-        [torch.zeros(shape, dtype=getattr(torch, dtype), device=device) for _ in range(3)]
-        for shape, dtype in shapes
+    return [
+        [torch.zeros(shape, dtype=getattr(torch, kind), device=device) for shape in shapes]
+        for kind, shapes in SHAPES
     ]
-    return found[0], found[1]
 
 
 def microseconds(
@@ -129,30 +152,42 @@ def microseconds(
 
 def ours(on_gpu: bool, stream: Any) -> dict[str, Callable[[], object]]:
     """Launches by `tileas.launch`, and the parts of one."""
-    vectors, matrices = tensors(on_gpu)
-    few, many = (*vectors, TILE), (*matrices, BLOCK, BLOCK, STEP)
+    vectors, matrices, many = tensors(on_gpu)
+    few, blocks = (*vectors, TILE), (BLOCK, BLOCK, STEP)
     grid, grid_2d = (ELEMENTS // TILE,), (MATRIX // BLOCK, MATRIX // BLOCK)
+    kinds: dict[str, tuple[Any, tuple[int, ...], tuple[Any, ...]]] = {
+        "3 vectors": (add, grid, few),
+        "3 matrices by TMA": (matmul, grid_2d, (*matrices, *blocks)),
+        "CTAs that take many tiles": (
+            *(matmul, (MANY // BLOCK, MANY // BLOCK)),
+            (*many, *blocks),
+        ),
+    }
     launch = tileas.launch
-    for _ in range(COUNTED + 1):
-        launch(stream, grid, add, few)
-        launch(stream, grid_2d, matmul, many)
-        requested().wait()
-    in_python, in_python_2d = ct.kernel(add._pyfunc), ct.kernel(matmul._pyfunc)
-    for kernel, extents, args in ((in_python, grid, few), (in_python_2d, grid_2d, many)):
-        launch(stream, extents, kernel, args)
-        dispatch.table_of(kernel).relaunch = never
+    for kernel, extents, args in kinds.values():
+        for _ in range(COUNTED + 1):
+            launch(stream, extents, kernel, args)
+            requested().wait()
+    found: dict[str, Callable[[], object]] = {
+        f"tileas.launch, {name}": partial(launch, stream, extents, kernel, args)
+        for name, (kernel, extents, args) in kinds.items()
+    }
+    found[f"    whose C launcher {requested().failure or 'is used'}"] = list
+    for name, (kernel, extents, args) in kinds.items():
+        slow = ct.kernel(kernel._pyfunc)
+        launch(stream, extents, slow, args)
+        dispatch.table_of(slow).relaunch = never
+        found[f"in Python alone, {name}"] = partial(launch, stream, extents, slow, args)
+    in_python = ct.kernel(add._pyfunc)
+    launch(stream, grid, in_python, few)
     find = dispatch.table_of(in_python).find
     plan, values = find(few)
     handle = 0 if isinstance(stream, int) else stream.cuda_stream
     plan.start(grid, handle, values, few)
+    plan = plan._last if isinstance(plan, ChosenPlan) else plan
     prepared = (plan._config_address, plan._function, 0, plan._block.address)
     enqueue = plan._launch
-    return {
-        "tileas.launch, 3 vectors": lambda: launch(stream, grid, add, few),
-        "tileas.launch, 3 matrices by TMA": lambda: launch(stream, grid_2d, matmul, many),
-        f"    whose C launcher {requested().failure or 'is used'}": list,
-        "in Python alone, 3 vectors": lambda: launch(stream, grid, in_python, few),
-        "in Python alone, 3 matrices": lambda: launch(stream, grid_2d, in_python_2d, many),
+    return found | {
         "  reading the arguments, finding the plan": lambda: find(few),
         "  starting it": lambda: plan.start(grid, handle, values, few),
         "    the driver's function alone": lambda: enqueue(*prepared),
@@ -163,7 +198,7 @@ def others(stream: Any) -> dict[str, Callable[[], object]]:
     """Launches of other packages, those that are installed."""
     import torch
 
-    (a, b, c), _ = tensors(True)
+    a, b, c = tensors(True)[0]
     found: dict[str, Callable[[], object]] = {"torch.add": lambda: torch.add(a, b, out=c)}
     with suppress(ImportError):
         found["Triton"] = _triton(a, b, c)

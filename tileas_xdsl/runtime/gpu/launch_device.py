@@ -38,7 +38,7 @@ class GpuDevice:
         self.launch: LaunchFunction = launch_function()
         self._modules: dict[Executable, tuple[Module, int, Sequence[int]]] = {}
         self._arenas: dict[int, Memory] = {}
-        self._captured: list[Memory] = []
+        self._kept: list[Memory] = []
         self._transfer_memory: dict[tuple[int, int], Memory] = {}
         self._tables: OrderedDict[Rows, Memory] = OrderedDict()
         self._flood: Memory | None = None
@@ -87,12 +87,13 @@ class GpuDevice:
         them, so each captured launch has its own.
         """
         if self.is_capturing(stream):
-            self._captured.append(self._memory(size))
-            return self._captured[-1].pointer
+            self._kept.append(self._memory(size))
+            return self._kept[-1].pointer
         with self._lock:
             found = self._arenas.get(stream)
             if found is None or found.size < size:
                 found = self._arenas[stream] = self._memory(size)
+                self._kept.append(found)  # plans that launched before have its address
         return found.pointer
 
     def transfer_memory(self, size: int, stream: int) -> int:
@@ -107,7 +108,7 @@ class GpuDevice:
             if found is None or found.size < size:
                 with self._relaxed():
                     found = self._transfer_memory[key] = self.device.zeros(size)
-                self._captured.append(found)  # a graph that has it may be launched again
+                self._kept.append(found)  # so do plans, and graphs that may be launched again
         return found.pointer
 
     @property

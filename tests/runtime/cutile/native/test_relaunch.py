@@ -6,7 +6,7 @@ import ctypes
 import random
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -130,6 +130,38 @@ def test_tensor_maps_follow_the_addresses(gpu: RecordingGpu, native: Any) -> Non
             tileas.launch(0, (4, 4), kernel, (*arrays, 64, 64, 32))
         assert gpu.launches[-1] == gpu.launches[-2]
     assert accelerated.in_c > 40
+
+
+@pytest.mark.parametrize(
+    ("columns", "tiles", "grids"),
+    [
+        (128, (64, 64, 64), ((32, 33), (33, 33))),  # many tile blocks of two iterations
+        (1024, (128, 256, 64), ((16, 17), (31, 9), (11, 12))),  # whose last wave CTAs share
+    ],
+    ids=["persistent", "with memory of a stream"],
+)
+def test_ctas_that_count_tile_blocks_are_launched_again_on_the_same_grid(
+    gpu: RecordingGpu,
+    native: Any,
+    columns: int,
+    tiles: tuple[int, int, int],
+    grids: Sequence[tuple[int, int]],
+) -> None:
+    """As many CTAs as run at once, of the stream whose memory they transfer tiles through."""
+    rng = random.Random(9)
+    accelerated = Accelerated(product, native)
+    other = in_python(accelerated)
+    for turn in range(60):
+        places = [0x100000 * rng.randint(1, 3) for _ in range(3)]
+        shapes = (2048, columns), (columns, 2048), (2048, 2048)
+        arrays = [FastTensor(*one, "float16") for one in zip(places, shapes, strict=True)]
+        grid = grids[0] if turn % 3 else rng.choice(grids)
+        stream = rng.choice((0, 9)) if turn % 2 else 0
+        for kernel in (accelerated.kernel, other):
+            tileas.launch(stream, grid, kernel, (*arrays, *tiles))
+        assert gpu.launches[-1] == gpu.launches[-2]
+    assert accelerated.in_c > 40
+    assert {one.grid for one in gpu.launches} >= {(132, 1, 1)}
 
 
 VALUES = [0, 1, -1, 127, 128, -129, 32768, 1 << 31, (1 << 63) - 1, -(1 << 63), 1 << 63, True]

@@ -26,8 +26,8 @@ class ChosenPlan:
 
     @property
     def has_launched(self) -> bool:
-        """Whether a launch was made here, which C can make again: its CTAs count no tile blocks."""
-        return self._last is not None and not self._last.is_persistent
+        """Whether a launch was made here, which C can make again."""
+        return self._last is not None
 
     def native(self, make: Callable[..., Any]) -> Any:
         """Return the launches that C can make, those like the last one."""

@@ -24,7 +24,7 @@ from tileas_xdsl.runtime.gpu.launch_api import (
     function_address,
     programmatic_attribute,
 )
-from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER
+from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER, NO_NUMBER
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
@@ -128,27 +128,23 @@ class LaunchPlan:
         Raises `ValueError`, `OverflowError` and `LaunchError`, as cuTile does.
         """
 
-    @property
-    def is_persistent(self) -> bool:
-        """Whether CTAs count the tile blocks of a launch."""
-        return self._abi.is_persistent
-
     def native(self, make: Callable[..., Any]) -> Any:
         """Return a `Launch` of the C launcher that `make` makes, after a first launch in Python.
 
-        None where each launch has work for Python: tables of arrays, memory that CTAs have of
-        their own, which depends on the stream, and CTAs that count the tile blocks of its grid.
+        None where each launch has work for Python: tables of arrays.  Where CTAs count the tile
+        blocks of a grid, or have memory of their own, it is for the grid of that launch alone; that
+        memory is a stream's.
         """
-        enqueue = function_address(self._launch)
-        depends = self._tables or self._abi.arena_slots or self._abi.is_persistent
-        if enqueue is None or depends:
+        abi, block, enqueue = self._abi, self._block, function_address(self._launch)
+        if enqueue is None or self._tables:
             return None
-        block = self._block
+        of_stream = bool(abi.arena_slots or abi.transfer_bytes)
+        of_grid = of_stream or abi.is_persistent
+        limits = (NO_NUMBER.start, NO_NUMBER.stop - 1) if of_grid else self._limits
+        ctas = 0 if of_grid else abi.tile_block_ctas
+        places = self._config.raw, self._function, enqueue, ctas, limits, tuple(block.tile_blocks)
         changing = tuple(block.numbers), tuple(block.maps)
-        ctas = self._abi.tile_block_ctas
-        grid = tuple(block.tile_blocks)
-        places = self._config.raw, self._function, enqueue, ctas, self._limits, grid
-        return make(*places, block.content, *changing, self)
+        return make(*places, of_stream, block.content, *changing, self)
 
     def _starter(self) -> Start:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""

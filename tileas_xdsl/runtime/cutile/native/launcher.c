@@ -12,15 +12,18 @@
        launcher(stream, grid, args, dependent)
            True: launched.  None: not known, so `add` it.  False: left to Python.
        launcher.add(args, dependent, launch)
-           Keep a `Launch` for arguments like these, or None for "by Python".
+           Keep a `Launch` for arguments like these, or None for "by Python".  One that is for its
+           grid alone, or for its stream, is kept beside those of others.
 
-       Launch(config, function, enqueue, ctas, (least, most), grid, block, numbers, maps, owner)
+       Launch(config, function, enqueue, ctas, (least, most), grid, of_stream, block, numbers, maps,
+              owner)
            config       bytes of a CUlaunchConfig, whose grid and stream each launch writes
            function     the CUfunction
            enqueue      the address of cuLaunchKernelEx
-           ctas         CTAs of a tile block
+           ctas         CTAs of a tile block; 0: all CTAs are those of `config`, for `grid` alone
            least, most  a grid of so many tile blocks, or any number between, is not left to Python
            grid         the one (x, y, z) with fewer or more that is not either
+           of_stream    whether it is for the stream of `config` alone, whose memory CTAs have
            block        bytes of the parameters, with those that never change
            numbers      (offset, index among the values, format of `struct`) of those that change
            maps         (offset, index of its array, {address: 128 bytes}) of tensor maps
@@ -133,6 +136,8 @@ typedef struct {
     unsigned int ctas;
     unsigned long long least, most;
     uint32_t grid[3];
+    int of_stream;
+    uint64_t stream;
     char *block;
     size_t size;
     Py_ssize_t count;
@@ -189,10 +194,11 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     Py_ssize_t config_size, block_size;
     unsigned long long function, enqueue, least, most;
     unsigned int ctas, x, y, z;
+    int of_stream;
     PyObject *numbers, *maps, *owner;
-    if (!PyArg_ParseTuple(args, "y#KKI(KK)(III)y#O!O!O", &config, &config_size, &function, &enqueue,
-                          &ctas, &least, &most, &x, &y, &z, &block, &block_size, &PyTuple_Type, &numbers,
-                          &PyTuple_Type, &maps, &owner))
+    if (!PyArg_ParseTuple(args, "y#KKI(KK)(III)py#O!O!O", &config, &config_size, &function,
+                          &enqueue, &ctas, &least, &most, &x, &y, &z, &of_stream, &block,
+                          &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps, &owner))
         return NULL;
     if (config_size != sizeof(Config)) {
         PyErr_SetString(PyExc_ValueError, "the configuration is no CUlaunchConfig");
@@ -208,6 +214,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     self->ctas = ctas;
     self->least = least, self->most = most;
     self->grid[0] = x, self->grid[1] = y, self->grid[2] = z;
+    self->of_stream = of_stream, self->stream = self->config.stream;
     self->size = (size_t)block_size;
     self->block = PyMem_Malloc(self->size + 1);
     self->fields = PyMem_Calloc((size_t)count + 1, sizeof(Field));
@@ -422,19 +429,45 @@ static int enqueue(Launch *launch, const uint32_t blocks[3], uint64_t stream)
 {
     Config *config = &launch->config;
     void *extra[] = {POINTER, launch->block, SIZE, &launch->size, NULL};
-    config->grid[0] = blocks[0] * launch->ctas;
-    config->grid[1] = blocks[1];
-    config->grid[2] = blocks[2];
+    if (launch->ctas) {
+        config->grid[0] = blocks[0] * launch->ctas;
+        config->grid[1] = blocks[1];
+        config->grid[2] = blocks[2];
+    }
     config->stream = stream;
     return launch->enqueue(config, launch->function, NULL, extra);
 }
 
-static int is_for_python(const uint32_t blocks[3], const Launch *launch)
+static int is_for_python(const uint32_t blocks[3], uint64_t stream, const Launch *launch)
 {
+    if (launch->of_stream && stream != launch->stream)
+        return 1;
     unsigned long long rows = (unsigned long long)blocks[0] * blocks[1]; /* of 24 bits each */
     int is_smaller = blocks[2] <= UINT64_MAX / (rows + 1) && rows * blocks[2] < launch->least;
     int is_larger = rows > launch->most || (blocks[2] && rows > launch->most / blocks[2]);
     return (is_smaller || is_larger) && memcmp(blocks, launch->grid, sizeof(launch->grid));
+}
+
+/* The key of what is known of arguments, of them on one grid, or on one grid and stream. */
+typedef enum { OF_ALL, OF_GRID, OF_STREAM } Scope;
+
+static PyObject *key_of(Arguments *found, Scope scope, const uint32_t blocks[3], uint64_t stream)
+{
+    size_t size = found->size; /* no key begins with another: what follows tells them apart */
+    int fits = scope == OF_ALL || put(found, blocks, 3 * sizeof(uint32_t));
+    fits = fits && (scope != OF_STREAM || put(found, &stream, sizeof stream));
+    PyObject *key = fits ? PyBytes_FromStringAndSize(found->bytes, (Py_ssize_t)found->size) : NULL;
+    found->size = size;
+    return key;
+}
+
+static PyObject *known(Launcher *self, Arguments *found, Scope scope, const uint32_t blocks[3],
+                       uint64_t stream)
+{
+    PyObject *key = key_of(found, scope, blocks, stream);
+    PyObject *launch = key ? PyDict_GetItemWithError(self->launches, key) : NULL;
+    Py_XDECREF(key);
+    return launch;
 }
 
 static PyObject *relaunch(Launcher *self, PyObject *const *args)
@@ -451,12 +484,15 @@ static PyObject *relaunch(Launcher *self, PyObject *const *args)
             Py_RETURN_NONE;
         Py_RETURN_FALSE;
     }
-    PyObject *key = PyBytes_FromStringAndSize(found.bytes, (Py_ssize_t)found.size);
-    PyObject *launch = key ? PyDict_GetItemWithError(self->launches, key) : NULL;
-    Py_XDECREF(key);
+    PyObject *launch = known(self, &found, OF_ALL, blocks, stream);
+    if (launch == Py_None)
+        Py_RETURN_FALSE;
+    for (Scope scope = OF_GRID; scope <= OF_STREAM; scope++)
+        if (!launch || is_for_python(blocks, stream, (Launch *)launch))
+            launch = known(self, &found, scope, blocks, stream);
     if (!launch && !PyErr_Occurred())
         Py_RETURN_NONE;
-    if (!launch || launch == Py_None || is_for_python(blocks, (Launch *)launch))
+    if (!launch || is_for_python(blocks, stream, (Launch *)launch))
         Py_RETURN_FALSE;
     Py_INCREF(launch); /* `add` may replace it if a tool in front of the driver runs Python */
     int failed = !fill((Launch *)launch, &found) || enqueue((Launch *)launch, blocks, stream);
@@ -495,7 +531,13 @@ static PyObject *launcher_add(Launcher *self, PyObject *given)
         if (PyList_SetSlice(self->kept, 0, PyList_GET_SIZE(self->kept), NULL))
             return NULL;
     }
-    PyObject *key = PyBytes_FromStringAndSize(found.bytes, (Py_ssize_t)found.size);
+    Launch *made = launch == Py_None ? NULL : (Launch *)launch;
+    Scope scope = !made ? OF_ALL : made->of_stream ? OF_STREAM : made->ctas ? OF_ALL : OF_GRID;
+    if (made && scope == OF_ALL && known(self, &found, OF_ALL, made->grid, made->stream))
+        scope = OF_GRID;
+    PyObject *key = key_of(&found, scope, made ? made->grid : NULL, made ? made->stream : 0);
+    if (!key && !PyErr_Occurred())
+        Py_RETURN_FALSE; /* it is too long */
     int failed = !key || PyDict_SetItem(self->launches, key, launch);
     Py_XDECREF(key);
     for (Py_ssize_t i = 0; !failed && i < PyTuple_GET_SIZE(args); i++)
