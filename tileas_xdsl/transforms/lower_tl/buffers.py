@@ -52,13 +52,15 @@ def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
     if op.layout is None:
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     layout = layout_of(op.layout, shape_of(op.buffer.type), state.threads)
-    place = fragment_location(op.buffer, op.buffer, layout)
-    if place.registers > (most := MAX_REGISTERS * _packed(place.element)):
+    location = fragment_location(op.buffer, op.buffer, layout)
+    if location.registers > (most := MAX_REGISTERS * _packed(location.element)):
         raise op_error(
             op, f"gives each thread {layout.slots} elements, and at most {most} fit in registers"
         )
-    state.places[op.buffer] = place
-    state.registers[op.buffer] = joined(state.e, [zero(state.e, place.element)] * place.registers)
+    state.locations[op.buffer] = location
+    state.registers[op.buffer] = joined(
+        state.e, [zero(state.e, location.element)] * location.registers
+    )
 
 
 def fragment_location(buffer: SSAValue, storage: SSAValue, layout: FragmentMap) -> FragmentLocation:
@@ -75,7 +77,7 @@ def alloc_local(state: State, op: AllocLocalOp) -> None:
     """Registers of each thread."""
     shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
     count = padded(prod(shape), _packed(element))
-    state.places[op.buffer] = LocalLocation(op.buffer, shape, element, count)
+    state.locations[op.buffer] = LocalLocation(op.buffer, shape, element, count)
     state.registers[op.buffer] = joined(state.e, [zero(state.e, element)] * count)
 
 
@@ -98,7 +100,7 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     if stages > 1:
         bytes_, what = stages * stage_bytes, f"{stages} stages of {what}"
     offset = state.e.plan.shared.allocate(op, name, bytes_, what)
-    state.places[op.buffer] = SharedLocation(offset, shape, layout, element, stage_bytes)
+    state.locations[op.buffer] = SharedLocation(offset, shape, layout, element, stage_bytes)
 
 
 def row_major(shape: tuple[int, ...], size: int) -> Layout:
@@ -111,31 +113,33 @@ def row_major(shape: tuple[int, ...], size: int) -> Layout:
 
 def alias(state: State, op: ReshapeOp | ViewOp) -> None:
     """Another name of a storage: the same bits, row-major."""
-    place, shape = state.places[op.source], shape_of(op.buffer.type)
+    location, shape = state.locations[op.source], shape_of(op.buffer.type)
     element = element_of(op.buffer.type)
-    match place:
-        case LocalLocation() if place.element == element:
-            made = LocalLocation(place.storage, shape, element, place.registers)
-        case SharedLocation() if (layout := _of_row_major(place, shape, element)) is not None:
-            made = SharedLocation(place.offset, shape, layout, element)
-        case GlobalView() if place.element == element and _is_dense(place):
-            made = replace(place, extents=shape, strides=_steps(shape), starts=(0,) * len(shape))
+    match location:
+        case LocalLocation() if location.element == element:
+            made = LocalLocation(location.storage, shape, element, location.registers)
+        case SharedLocation() if (layout := _of_row_major(location, shape, element)) is not None:
+            made = SharedLocation(location.offset, shape, layout, element)
+        case GlobalView() if location.element == element and _is_dense(location):
+            made = replace(location, extents=shape, strides=_steps(shape), starts=(0,) * len(shape))
         case FragmentLocation() if op.layout is not None:
             layout = layout_of(op.layout, shape, state.threads)
-            if not _is_same(place.layout, layout) or bits_of(place.element) != bits_of(element):
+            if not _is_same(location.layout, layout) or bits_of(location.element) != bits_of(
+                element
+            ):
                 raise op_error(op, "has another layout than its source: both name the registers")
             made = fragment_location(op.buffer, storage_of(op.buffer), layout)
         case _:
             raise op_error(
                 op, f"shows {op.source.type} as {op.buffer.type}, which does not lie row-major"
             )
-    state.places[op.buffer] = made
+    state.locations[op.buffer] = made
 
 
-def _is_dense(place: GlobalView) -> bool:
+def _is_dense(location: GlobalView) -> bool:
     """Whether the elements of an array lie one behind the other."""
-    extents = [n for n in place.extents if isinstance(n, int)]
-    return len(extents) == len(place.extents) and place.strides == _steps(tuple(extents))
+    extents = [n for n in location.extents if isinstance(n, int)]
+    return len(extents) == len(location.extents) and location.strides == _steps(tuple(extents))
 
 
 def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -143,16 +147,16 @@ def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _of_row_major(
-    place: SharedLocation, shape: tuple[int, ...], element: Attribute
+    location: SharedLocation, shape: tuple[int, ...], element: Attribute
 ) -> AnyLayout | None:
     """Return the layout of a view of row-major (perhaps swizzled) elements; else None."""
-    layout, swizzle = place.layout, None
+    layout, swizzle = location.layout, None
     if isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle):
         if layout.offset:
             return None
         swizzle, layout = layout.outer, layout.inner
-    linear = table(layout).reshape(place.shape[::-1]).transpose().ravel()
-    sizes = [bits_of(type_) // BYTE for type_ in (place.element, element)]
+    linear = table(layout).reshape(location.shape[::-1]).transpose().ravel()
+    sizes = [bits_of(type_) // BYTE for type_ in (location.element, element)]
     if not all(sizes) or not np.array_equal(linear, sizes[0] * np.arange(len(linear))):
         return None
     plain = row_major(shape, sizes[1])

@@ -104,7 +104,7 @@ def _take_arguments(state: State, function: func.FuncOp) -> None:
     for argument in function.body.block.args:
         match found := state.e.values[argument]:
             case GlobalView():
-                state.places[argument] = found
+                state.locations[argument] = found
             case Scalar():
                 is_index = isinstance(argument.type, IndexType)
                 state.values[argument] = of_scalar(found.value) if is_index else found.value

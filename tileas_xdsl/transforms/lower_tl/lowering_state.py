@@ -45,7 +45,9 @@ class State:
     """Operations before which all threads wait for one another."""
     stages: Mapping[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """How many stages each buffer has in a pipelined loop."""
-    places: dict[SSAValue, BufferLocation] = field(default_factory=dict[SSAValue, BufferLocation])
+    locations: dict[SSAValue, BufferLocation] = field(
+        default_factory=dict[SSAValue, BufferLocation]
+    )
     registers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """By storage, what registers of fragments and local buffers hold now."""
     values: dict[SSAValue, ThreadAffine | SSAValue] = field(
@@ -82,19 +84,19 @@ class State:
 
     def fragment(self, op: Operation, buffer: SSAValue) -> FragmentLocation:
         """A buffer that has to be a fragment."""
-        place = self.places[buffer]
-        if not isinstance(place, FragmentLocation):
+        location = self.locations[buffer]
+        if not isinstance(location, FragmentLocation):
             raise op_error(op, f"takes a fragment, not {buffer.type}")
-        return place
+        return location
 
-    def held(self, place: FragmentLocation) -> SSAValue:
+    def held(self, location: FragmentLocation) -> SSAValue:
         """What the registers of a fragment hold, as its elements."""
-        return self._as_bits(self.registers[place.storage], place.element, place.registers)
+        return self._as_bits(self.registers[location.storage], location.element, location.registers)
 
-    def hold(self, place: FragmentLocation, value: SSAValue) -> None:
+    def hold(self, location: FragmentLocation, value: SSAValue) -> None:
         """Put a vector into the registers of a fragment, or of what it is a view of."""
-        element = element_type(self.registers[place.storage])
-        self.registers[place.storage] = self._as_bits(value, element, place.registers)
+        element = element_type(self.registers[location.storage])
+        self.registers[location.storage] = self._as_bits(value, element, location.registers)
 
     def _as_bits(self, value: SSAValue, element: Attribute, count: int) -> SSAValue:
         type_ = VectorType(element, [count])
@@ -102,10 +104,10 @@ class State:
 
     def shared(self, op: Operation, buffer: SSAValue) -> SharedLocation:
         """A buffer that has to be in shared memory."""
-        place = self.places[buffer]
-        if not isinstance(place, SharedLocation):
+        location = self.locations[buffer]
+        if not isinstance(location, SharedLocation):
             raise op_error(op, f"takes a buffer in shared memory, not {buffer.type}")
-        return place
+        return location
 
     def affine(self, value: SSAValue) -> ThreadAffine:
         """An integer of the block as a sum."""

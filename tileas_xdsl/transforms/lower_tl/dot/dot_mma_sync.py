@@ -17,8 +17,8 @@ from tileas_xdsl.threads.dot.mma_accumulate import mma_sync
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation
 from tileas_xdsl.transforms.lower_tl.dot.mma_sync_operands import (
+    Elements,
     MmaOperand,
-    Places,
     multiplied_as,
 )
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
@@ -42,8 +42,8 @@ def multiply_by_warps(state: State, op: GemmOp, product: Product, sums: Fragment
     }
     shape = (ROWS_OF_WARP, COLUMNS_OF_WARP, left.depth)
     for k in range(product.k // left.depth):
-        a = _operands(left, left.places(k), left.depth // 2)
-        b = _operands(right, right.places(k), right.depth // 4)
+        a = _operands(left, left.of_step(k), left.depth // 2)
+        b = _operands(right, right.of_step(k), right.depth // 4)
         for (batch, i, j), c in accumulators.items():
             factors = a[batch, i], b[batch, j]
             found = mma_sync(state.e, *factors, c, shape, (names[0], names[1]))
@@ -73,7 +73,9 @@ def _begin(state: State, op: GemmOp, sums: FragmentLocation) -> list[SSAValue]:
     return [strip(e, part, first, ACCUMULATORS) for first in range(0, sums.registers, ACCUMULATORS)]
 
 
-def _operands(factor: MmaOperand, places: Places, count: int) -> dict[tuple[int, int], SSAValue]:
+def _operands(
+    factor: MmaOperand, elements: Elements, count: int
+) -> dict[tuple[int, int], SSAValue]:
     """Return the operand of each row or column of instructions, `count` elements of a step."""
-    firsts = range(0, len(places), count)
-    return {(0, n): factor.joined(places[k : k + count]) for n, k in enumerate(firsts)}
+    firsts = range(0, len(elements), count)
+    return {(0, n): factor.joined(elements[k : k + count]) for n, k in enumerate(firsts)}

@@ -75,11 +75,11 @@ def _first_warps(state: State, warps: int, storage: SSAValue) -> Generator[None]
     state.registers[storage] = made.results[0]
 
 
-def check_layout(op: Operation, what: str, place: FragmentLocation, wanted: FragmentMap) -> None:
+def check_layout(op: Operation, what: str, location: FragmentLocation, wanted: FragmentMap) -> None:
     """Raise where an operand is in other registers than the instruction takes."""
-    if place.layout.same_function(wanted):
+    if location.layout.same_function(wanted):
         return
-    raise op_error(op, f"takes {what} laid out as {wanted}, and it is {place.layout}")
+    raise op_error(op, f"takes {what} laid out as {wanted}, and it is {location.layout}")
 
 
 _TABLE: Any = {GemmOp: gemm}

@@ -36,7 +36,7 @@ def multiplied_as(element: Attribute) -> str:
     return PTX_ELEMENTS.get(name, name)
 
 
-Places: TypeAlias = Sequence[VectorElement | None]
+Elements: TypeAlias = Sequence[VectorElement | None]
 """Where elements are."""
 
 
@@ -59,39 +59,41 @@ class MmaOperand:
         product, bits = replace(self.product, k=depth), bits_of(self.element)
         return operand(product, self.side, bits, self.is_transposed_operand, self.state.threads)
 
-    def joined(self, places: Places) -> SSAValue:
+    def joined(self, elements: Elements) -> SSAValue:
         """Elements as one vector."""
-        return RegisterFile(self.state.e, self.element).joined(places)
+        return RegisterFile(self.state.e, self.element).joined(elements)
 
     @cached_property
-    def places(self) -> Callable[[int], Places]:
+    def of_step(self) -> Callable[[int], Elements]:
         """Where the elements of a step are, read now."""
-        place = self.state.places[self.value]
-        match place:
+        location = self.state.locations[self.value]
+        match location:
             case FragmentLocation():
-                return self._in_registers(place)
+                return self._in_registers(location)
             case SharedLocation():
-                return lambda k: self._in_memory(place, k)
+                return lambda k: self._in_memory(location, k)
             case _:
                 raise op_error(self.op, f"takes no {self.value.type}")
 
-    def _in_registers(self, place: FragmentLocation) -> Callable[[int], Places]:
+    def _in_registers(self, location: FragmentLocation) -> Callable[[int], Elements]:
         wanted = self.layout(self.product.k)
-        if not place.layout.same_function(wanted):
+        if not location.layout.same_function(wanted):
             name = self.side.upper()
-            raise op_error(self.op, f"takes {name} laid out as {wanted}, and it is {place.layout}")
+            raise op_error(
+                self.op, f"takes {name} laid out as {wanted}, and it is {location.layout}"
+            )
         file = RegisterFile(self.state.e, self.element)
-        file.add(0, self.state.registers[place.storage])
+        file.add(0, self.state.registers[location.storage])
         count = wanted.slots * self.depth // self.product.k
         return lambda k: [file.vector_element(k * count + n) for n in range(count)]
 
-    def _in_memory(self, place: SharedLocation, k: int) -> Places:
+    def _in_memory(self, location: SharedLocation, k: int) -> Elements:
         e, layout = self.state.e, self.layout(self.depth)
         registers = register_map(layout)
         assert registers is not None, "operands of instructions have digits"
-        bytes_ = table(place.layout).reshape(place.shape, order="F")
+        bytes_ = table(location.layout).reshape(location.shape, order="F")
         along = 0 if self.is_transposed_operand == (self.side == "a") else 1
         mine = np.take(bytes_, np.arange(k * self.depth, (k + 1) * self.depth), along)
         buffer = Buffer("a step of K", 8 * mine.ravel(order="F"), bits_of(self.element))
         moves = moves_of_buffer("load", registers, buffer)
-        return load_elements(e, place.pointer(e), moves, self.element, registers.thread_digits)
+        return load_elements(e, location.pointer(e), moves, self.element, registers.thread_digits)

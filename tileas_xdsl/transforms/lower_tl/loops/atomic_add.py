@@ -24,16 +24,18 @@ from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 
 def atomic_add(work: LoopBodyState, op: AtomicAddOp) -> Sequence[Value]:
     """An element of memory grows by a value of each iteration."""
-    e, place = work.e, work.state.places[op.buffer]
-    if not isinstance(place, GlobalView | SharedLocation):
+    e, location = work.e, work.state.locations[op.buffer]
+    if not isinstance(location, GlobalView | SharedLocation):
         raise op_error(op, f"adds to memory that threads share, not to {op.buffer.type}")
-    if not has_update(RmwMode.ADD.value, place.element):
-        raise op_error(op, f"adds elements of {place.element}, which no instruction does")
+    if not has_update(RmwMode.ADD.value, location.element):
+        raise op_error(op, f"adds elements of {location.element}, which no instruction does")
     work.touch(storage_of(op.buffer), AccessKind.UPDATE)
     value = work.operand(op.value)
     indices = [work.affine(index) for index in op.indices]
-    access = memory.Access.of(work, op, place, indices, work.active & work.iterations.first, most=1)
-    update = Updater(e, op, RmwMode.ADD, place.element, MemoryOrder.of(None, None))
+    access = memory.Access.of(
+        work, op, location, indices, work.active & work.iterations.first, most=1
+    )
+    update = Updater(e, op, RmwMode.ADD, location.element, MemoryOrder.of(None, None))
     for piece in access.pieces:
         pointer, offset = access.address(piece)
         pointer = advance(e, pointer, offset)

@@ -38,32 +38,32 @@ def read(
     work: LoopBodyState, op: Operation, buffer: SSAValue, indices: Sequence[ThreadAffine]
 ) -> Value:
     """Load elements of a buffer: a vector over the iterations, or a scalar if they are uniform."""
-    place = work.state.places[buffer]
-    if isinstance(place, LocalLocation):
-        return local_elements(work, place)[_position(op, place, indices)]
-    if isinstance(place, FragmentLocation):
+    location = work.state.locations[buffer]
+    if isinstance(location, LocalLocation):
+        return local_elements(work, location)[_position(op, location, indices)]
+    if isinstance(location, FragmentLocation):
         if all(index.is_constant for index in indices):
-            return fragments.read(work, op, place, indices)
-        return _loaded(work, op, _spilled(work, op, place), indices, place.element)
+            return fragments.read(work, op, location, indices)
+        return _loaded(work, op, _spilled(work, op, location), indices, location.element)
     work.touch(storage_of(buffer), AccessKind.READ)
-    return _loaded(work, op, place, indices, place.element)
+    return _loaded(work, op, location, indices, location.element)
 
 
-def _spilled(work: LoopBodyState, op: Operation, place: FragmentLocation) -> SharedLocation:
+def _spilled(work: LoopBodyState, op: Operation, location: FragmentLocation) -> SharedLocation:
     """A fragment whose elements are read where only run time knows, in shared memory."""
-    if place.storage not in work.spills:
-        work.spills[place.storage] = spilled(work.state, op, place)
-    return work.spills[place.storage]
+    if location.storage not in work.spills:
+        work.spills[location.storage] = spilled(work.state, op, location)
+    return work.spills[location.storage]
 
 
 def _loaded(
     work: LoopBodyState,
     op: Operation,
-    place: GlobalView | SharedLocation,
+    location: GlobalView | SharedLocation,
     indices: Sequence[ThreadAffine],
     element: Attribute,
 ) -> SSAValue:
-    value = aligned.load(memory.Access.of(work, op, place, indices, work.active))
+    value = aligned.load(memory.Access.of(work, op, location, indices, work.active))
     carrier = CARRIERS.get(element)
     return value if carrier is None else map_elements(work.e, value, carrier.back, element)
 
@@ -76,26 +76,26 @@ def write(
     value: SSAValue,
 ) -> None:
     """Elements put into a buffer; of the copies of an iteration one acts on shared memory."""
-    place = work.state.places[buffer]
-    if isinstance(place, FragmentLocation):
-        work.spills.pop(place.storage, None)
-        fragments.write(work, op, place, indices, value)
+    location = work.state.locations[buffer]
+    if isinstance(location, FragmentLocation):
+        work.spills.pop(location.storage, None)
+        fragments.write(work, op, location, indices, value)
         return
-    if isinstance(place, LocalLocation):
-        _write_local(work, op, place, indices, value)
+    if isinstance(location, LocalLocation):
+        _write_local(work, op, location, indices, value)
         return
-    carrier = CARRIERS.get(place.element)
+    carrier = CARRIERS.get(location.element)
     if carrier is not None:
         value = map_elements(work.e, value, carrier.there, carrier.type)
     work.touch(storage_of(buffer), AccessKind.WRITE)
     flags = work.active & work.iterations.first
-    aligned.store(memory.Access.of(work, op, place, indices, flags), value)
+    aligned.store(memory.Access.of(work, op, location, indices, flags), value)
 
 
-def _position(op: Operation, place: LocalLocation, indices: Sequence[ThreadAffine]) -> int:
+def _position(op: Operation, location: LocalLocation, indices: Sequence[ThreadAffine]) -> int:
     """The row-major number of an element of a local buffer."""
     position = 0
-    for index, extent in zip(indices, place.shape, strict=True):
+    for index, extent in zip(indices, location.shape, strict=True):
         number = bodies.known_number(index)
         if number is None:
             raise op_error(op, "takes constant elements of a local buffer: registers have no index")
@@ -108,20 +108,20 @@ def _position(op: Operation, place: LocalLocation, indices: Sequence[ThreadAffin
 def _write_local(
     work: LoopBodyState,
     op: Operation,
-    place: LocalLocation,
+    location: LocalLocation,
     indices: Sequence[ThreadAffine],
     value: SSAValue,
 ) -> None:
-    elements, position = local_elements(work, place), _position(op, place, indices)
+    elements, position = local_elements(work, location), _position(op, location, indices)
     mine: Value = value
     for condition, wanted in work.path:
         old = elements[position]
         sides = (mine, old) if wanted else (old, mine)
-        mine = bodies.chosen(work, condition, *sides, place.element)
+        mine = bodies.chosen(work, condition, *sides, location.element)
     known = work.known_path
     if not known.all():
         flags = of_table(known.astype(np.int64))
-        mine = bodies.chosen(work, flags, mine, elements[position], place.element)
+        mine = bodies.chosen(work, flags, mine, elements[position], location.element)
     elements[position] = mine
 
 
@@ -141,7 +141,7 @@ def alloc_local(work: LoopBodyState, op: AllocLocalOp) -> Sequence[Value]:
     """A buffer of an iteration."""
     shape, type_ = shape_of(op.buffer.type), element_of(op.buffer.type)
     count = int(np.prod(shape, dtype=np.int64))
-    work.state.places[op.buffer] = LocalLocation(op.buffer, shape, type_, count)
+    work.state.locations[op.buffer] = LocalLocation(op.buffer, shape, type_, count)
     work.locals[op.buffer] = [zero(work.e, type_) for _ in range(count)]
     return [uniform(0)]
 

@@ -331,7 +331,7 @@ def _mapped(
 
 def dimension(work: LoopBodyState, op: memref.DimOp) -> Sequence[Value]:
     """An extent of an array."""
-    view, axis = work.state.places[op.source], known_number(work.value(op.index))
+    view, axis = work.state.locations[op.source], known_number(work.value(op.index))
     if not isinstance(view, GlobalView) or axis is None:
         raise op_error(op, "asks for a constant dimension of an array")
     extent = view.extents[axis]

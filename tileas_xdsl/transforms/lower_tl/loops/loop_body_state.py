@@ -199,9 +199,11 @@ def _only(entries: Table, valid: Flags) -> int | None:
     return int(mine[0]) if (mine == mine[0]).all() else None
 
 
-def local_elements(work: LoopBodyState, place: LocalLocation) -> list[Value]:
+def local_elements(work: LoopBodyState, location: LocalLocation) -> list[Value]:
     """What an iteration has in its own buffer, each element for all iterations."""
-    if place.storage not in work.locals:
-        whole = work.state.registers[place.storage]
-        work.locals[place.storage] = [element(work.e, whole, k) for k in range(place.registers)]
-    return work.locals[place.storage]
+    if location.storage not in work.locals:
+        whole = work.state.registers[location.storage]
+        work.locals[location.storage] = [
+            element(work.e, whole, k) for k in range(location.registers)
+        ]
+    return work.locals[location.storage]

@@ -45,7 +45,7 @@ def copy(state: State, op: CopyOp) -> None:
     """A region read and written, element by element."""
     owners = owners_of_copy(state, op)
     storages = {storage_of(op.source), storage_of(op.target)}
-    if len(storages) == 1 and not isinstance(state.places[op.source], FragmentLocation):
+    if len(storages) == 1 and not isinstance(state.locations[op.source], FragmentLocation):
         raise op_error(op, "copies a buffer onto itself, where one thread may outrun another")
     types = [element_of(op.source.type), element_of(op.target.type)]
 
@@ -77,11 +77,11 @@ def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
     if op.layout is not None:
         return owners_of(state, op, op.layout, extents)
     for side in (op.target_side, op.source_side):
-        place = state.places[side.buffer]
-        if not isinstance(place, FragmentLocation):
+        location = state.locations[side.buffer]
+        if not isinstance(location, FragmentLocation):
             continue
-        if not side.offsets and place.layout.shape == extents:
-            return place.layout
+        if not side.offsets and location.layout.shape == extents:
+            return location.layout
         raise op_error(op, "has no layout: tl-layout-inference gives it one")
     bits = max(bits_of(element_of(side.type)) for side in (op.source, op.target))
     return spread(extents, state.threads, max(ACCESS_BITS // bits, 1))
@@ -89,13 +89,13 @@ def owners_of_copy(state: State, op: CopyOp) -> FragmentMap:
 
 def fill(state: State, op: FillOp) -> None:
     """One value everywhere."""
-    place = state.places[op.buffer]
+    location = state.locations[op.buffer]
     value = state.scalar(op.value)
-    if isinstance(place, FragmentLocation):
-        state.hold(place, joined(state.e, [value] * place.registers))
+    if isinstance(location, FragmentLocation):
+        state.hold(location, joined(state.e, [value] * location.registers))
         return
-    if isinstance(place, LocalLocation):
-        state.registers[place.storage] = joined(state.e, [value] * place.registers)
+    if isinstance(location, LocalLocation):
+        state.registers[location.storage] = joined(state.e, [value] * location.registers)
         return
     element = element_of(op.buffer.type)
     owners = (

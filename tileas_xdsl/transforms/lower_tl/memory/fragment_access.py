@@ -33,12 +33,12 @@ NONE = -1
 
 
 def read(
-    work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
+    work: LoopBodyState, op: Operation, location: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> SSAValue:
     """The elements of all iterations: a vector, or a scalar where there is one register to read."""
-    elements, mine = elements_of(work, op, place, indices)
-    slots = slots_of(work, op, place, elements, mine)
-    part = work.state.held(place)
+    elements, mine = elements_of(work, op, location, indices)
+    slots = slots_of(work, op, location, elements, mine)
+    part = work.state.held(location)
     columns = [_single(slots[:, k]) for k in range(work.count)]
     known = {c for c in columns if c is not None and c != NONE}
     if len(known) == 1 and None not in columns:
@@ -86,42 +86,42 @@ def _select(
 def write(
     work: LoopBodyState,
     op: Operation,
-    place: FragmentLocation,
+    location: FragmentLocation,
     indices: Sequence[ThreadAffine],
     value: SSAValue,
 ) -> None:
     """Write the values of all iterations to a fragment; other elements keep their values."""
-    elements, mine = elements_of(work, op, place, indices)
-    slots = slots_of(work, op, place, elements, mine)
-    _check_owners(op, place, elements, mine)
+    elements, mine = elements_of(work, op, location, indices)
+    slots = slots_of(work, op, location, elements, mine)
+    _check_owners(op, location, elements, mine)
     if not work.path:
-        _check_once(work, op, place, elements, mine)
-    e, old = work.e, work.state.held(place)
-    if not work.path and _is_whole(work, place, slots):
+        _check_once(work, op, location, elements, mine)
+    e, old = work.e, work.state.held(location)
+    if not work.path and _is_whole(work, location, slots):
         found = value if isinstance(value.type, VectorType) else None
-        whole = joined(e, [value] * place.registers) if found is None else found
-        work.state.hold(place, whole)
+        whole = joined(e, [value] * location.registers) if found is None else found
+        work.state.hold(location, whole)
         return
     new: dict[int, SSAValue] = {}
     for k in range(work.count):
-        _put(work, place, slots, k, element(e, value, k), old, new)
-    parts = [new.get(register) for register in range(place.registers)]
-    work.state.hold(place, _assembled(work, old, parts))
+        _put(work, location, slots, k, element(e, value, k), old, new)
+    parts = [new.get(register) for register in range(location.registers)]
+    work.state.hold(location, _assembled(work, old, parts))
 
 
-def _is_whole(work: LoopBodyState, place: FragmentLocation, slots: Table) -> bool:
+def _is_whole(work: LoopBodyState, location: FragmentLocation, slots: Table) -> bool:
     """Whether iteration k writes register k of all threads that have any, and so all registers."""
-    if work.count != place.registers or work.count == 1:
+    if work.count != location.registers or work.count == 1:
         return False
-    held = np.full((place.layout.threads, place.registers), NONE)
-    held[:, : place.layout.slots] = place.layout.held
+    held = np.full((location.layout.threads, location.registers), NONE)
+    held[:, : location.layout.slots] = location.layout.held
     numbers = np.arange(work.count)
     return bool(((slots == numbers) | ((slots == NONE) & (held == NONE))).all())
 
 
 def _put(
     work: LoopBodyState,
-    place: FragmentLocation,
+    location: FragmentLocation,
     slots: Table,
     k: int,
     value: SSAValue,
@@ -129,7 +129,7 @@ def _put(
     new: dict[int, SSAValue],
 ) -> None:
     """One iteration written to the registers that threads have for it."""
-    held, column_ = place.layout.held, slots[:, k]
+    held, column_ = location.layout.held, slots[:, k]
     for slot in np.unique(column_[column_ != NONE]).tolist():
         writes = column_ == slot
         kept = ~writes & (held[:, slot] != NONE)
@@ -158,13 +158,13 @@ def _assembled(work: LoopBodyState, old: SSAValue, parts: Sequence[SSAValue | No
 
 
 def elements_of(
-    work: LoopBodyState, op: Operation, place: FragmentLocation, indices: Sequence[ThreadAffine]
+    work: LoopBodyState, op: Operation, location: FragmentLocation, indices: Sequence[ThreadAffine]
 ) -> tuple[Table, Flags]:
     """`(threads, iterations)`: the row-major elements that are touched, and by which iterations."""
     shape = (work.iterations.threads, work.count)
     mine = np.broadcast_to(work.active, shape)
     total = np.zeros((1, 1), dtype=np.int64)
-    for axis, (index, extent) in enumerate(zip(indices, place.layout.shape, strict=True)):
+    for axis, (index, extent) in enumerate(zip(indices, location.layout.shape, strict=True)):
         if not index.is_constant:
             raise op_error(
                 op,
@@ -182,30 +182,30 @@ def elements_of(
 
 
 def slots_of(
-    work: LoopBodyState, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
+    work: LoopBodyState, op: Operation, location: FragmentLocation, elements: Table, mine: Flags
 ) -> Table:
     """`(threads, iterations)`: the registers of elements, -1 where an iteration has none."""
-    layout = place.layout
+    layout = location.layout
     slots = layout.slot_table.ravel()[elements]
     threads = np.arange(work.iterations.threads)[:, None]
     has = layout.held[threads, slots] == elements
     wrong = mine & ~has
     if wrong.any():
         thread, iteration = (int(i) for i in np.argwhere(wrong)[0])
-        raise op_error(op, _elsewhere(place, int(elements[thread, iteration]), thread))
+        raise op_error(op, _elsewhere(location, int(elements[thread, iteration]), thread))
     return np.where(mine, slots, NONE)
 
 
-def _elsewhere(place: FragmentLocation, number: int, thread: int) -> str:
-    layout = place.layout
+def _elsewhere(location: FragmentLocation, number: int, thread: int) -> str:
+    layout = location.layout
     position = ", ".join(str(int(i)) for i in np.unravel_index(number, layout.shape))
     owner = int(layout.thread_table.reshape(layout.replicas, -1)[0, number])
     return f"element [{position}] lives in thread {owner}, and thread {thread} touches it"
 
 
-def _check_owners(op: Operation, place: FragmentLocation, elements: Table, mine: Flags) -> None:
+def _check_owners(op: Operation, location: FragmentLocation, elements: Table, mine: Flags) -> None:
     """Every thread that has an element that is written has to write it."""
-    layout = place.layout
+    layout = location.layout
     if layout.replicas == 1:
         return
     written = np.zeros((layout.threads, prod(layout.shape)), dtype=bool)
@@ -222,10 +222,10 @@ def _check_owners(op: Operation, place: FragmentLocation, elements: Table, mine:
 
 
 def _check_once(
-    work: LoopBodyState, op: Operation, place: FragmentLocation, elements: Table, mine: Flags
+    work: LoopBodyState, op: Operation, location: FragmentLocation, elements: Table, mine: Flags
 ) -> None:
     """No two iterations of a thread write the same element: they would be a hidden reduction."""
-    shape = place.layout.shape
+    shape = location.layout.shape
     key = op, work.rounds[op]
     if key not in work.writes:
         work.writes[key] = np.zeros((work.iterations.threads, prod(shape)), dtype=np.int64)

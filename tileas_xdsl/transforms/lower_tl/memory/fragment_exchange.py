@@ -64,15 +64,15 @@ def scratch_offset(state: State, op: Operation, size: int, name: str = "") -> in
     return state.scratch_offsets[key]
 
 
-def spilled(state: State, op: Operation, place: FragmentLocation) -> SharedLocation:
+def spilled(state: State, op: Operation, location: FragmentLocation) -> SharedLocation:
     """A fragment row-major in shared memory, where all threads see it."""
-    e, part = state.e, state.held(place)
-    shape, kept, size = place.layout.shape, *stored(place.element)
+    e, part = state.e, state.held(location)
+    shape, kept, size = location.layout.shape, *stored(location.element)
     offset = scratch_offset(state, op, prod(shape) * size, "fragment")
     made = SharedLocation(offset, shape, row_major(shape, size), kept)
-    work = LoopBodyState(state, _iterations(place.layout, place.element))
-    if kept != place.element:
-        part = map_elements(e, part, CARRIERS[place.element].there, kept)
+    work = LoopBodyState(state, _iterations(location.layout, location.element))
+    if kept != location.element:
+        part = map_elements(e, part, CARRIERS[location.element].there, kept)
     indices = [of_table(table) for table in work.iterations.coordinates]
     flags = work.active & work.iterations.first
     memory.store(memory.Access.of(work, op, made, indices, flags), part)
@@ -86,14 +86,16 @@ def stored(element: Attribute) -> tuple[Attribute, int]:
     return kept, bits_of(kept) // BYTE
 
 
-def taken(state: State, op: Operation, source: SharedLocation, place: FragmentLocation) -> SSAValue:
+def taken(
+    state: State, op: Operation, source: SharedLocation, location: FragmentLocation
+) -> SSAValue:
     """Load the registers of a fragment from its copy in shared memory."""
-    work = LoopBodyState(state, _iterations(place.layout, place.element))
+    work = LoopBodyState(state, _iterations(location.layout, location.element))
     indices = [of_table(table) for table in work.iterations.coordinates]
     value = memory.load(memory.Access.of(work, op, source, indices, work.active))
-    if source.element != place.element:
-        value = map_elements(state.e, value, CARRIERS[place.element].back, place.element)
-    return joined(state.e, [value] * (place.registers if length(value) == 1 else 1))
+    if source.element != location.element:
+        value = map_elements(state.e, value, CARRIERS[location.element].back, location.element)
+    return joined(state.e, [value] * (location.registers if length(value) == 1 else 1))
 
 
 def _iterations(layout: FragmentMap, element: Attribute) -> ThreadIterations:
@@ -137,7 +139,7 @@ def _shuffled(
     state: State, op: Operation, source: FragmentLocation, target: FragmentLocation
 ) -> SSAValue | None:
     """The registers by shuffles, if the planner prefers that."""
-    given, wanted = (register_map(place.layout) for place in (source, target))
+    given, wanted = (register_map(location.layout) for location in (source, target))
     if given is None or wanted is None:
         return None
     bits = BYTE * stored(source.element)[1]
@@ -154,14 +156,14 @@ def _shuffled(
     return _resized(state, found, target, target.registers)
 
 
-def _resized(state: State, part: SSAValue, place: FragmentLocation, count: int) -> SSAValue:
+def _resized(state: State, part: SSAValue, location: FragmentLocation, count: int) -> SSAValue:
     """A vector with other registers at its end, which hold nothing."""
     have = length(part)
     if have == count:
         return part
     if have > count:
         return strip(state.e, part, 0, count)
-    return joined(state.e, [part, *[zero(state.e, place.element)] * (count - have)])
+    return joined(state.e, [part, *[zero(state.e, location.element)] * (count - have)])
 
 
 def register_map(layout: FragmentMap) -> RegisterLayout | None:

@@ -43,12 +43,12 @@ CHUNK = 16
 
 
 def shared_offset(
-    work: LoopBodyState, place: SharedLocation, indices: Sequence[ThreadAffine], size: int
+    work: LoopBodyState, location: SharedLocation, indices: Sequence[ThreadAffine], size: int
 ) -> ThreadAffine:
     """Elements of `size` bytes from where a buffer begins."""
     if all(index.is_constant for index in indices):
-        return of_table(_known(place, indices) // size)
-    swizzle, offset, plain = _parts(place.layout)
+        return of_table(_known(location, indices) // size)
+    swizzle, offset, plain = _parts(location.layout)
     linear = uniform(offset)
     modes = [plain[k] for k in range(plain.rank)] if len(indices) > 1 else [plain]
     for index, mode in zip(indices, modes, strict=True):
@@ -58,17 +58,17 @@ def shared_offset(
     return found if swizzle is None else _swizzled(work, found, swizzle, size)
 
 
-def _known(place: SharedLocation, indices: Sequence[ThreadAffine]) -> np.ndarray:
+def _known(location: SharedLocation, indices: Sequence[ThreadAffine]) -> np.ndarray:
     """Bytes by table; what is outside of the buffer is taken at its end."""
     coordinates = [
         np.clip(index.constant, 0, extent - 1)
-        for index, extent in zip(indices, place.shape, strict=True)
+        for index, extent in zip(indices, location.shape, strict=True)
     ]
     linear = np.zeros((1, 1), dtype=np.int64)
     weight = 1
-    for coordinate, extent in zip(coordinates, place.shape, strict=True):
+    for coordinate, extent in zip(coordinates, location.shape, strict=True):
         linear, weight = linear + coordinate * weight, weight * extent
-    return evaluate(place.layout, linear)
+    return evaluate(location.layout, linear)
 
 
 def _parts(layout: AnyLayout) -> tuple[Swizzle | None, int, Layout]:

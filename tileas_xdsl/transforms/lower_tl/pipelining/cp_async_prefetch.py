@@ -40,7 +40,7 @@ PAST_THE_FIRST_CACHE = 16
 
 def start(state: State, op: CopyOp) -> None:
     """Start a copy of global to shared memory; pieces that cannot go alone are moved at once."""
-    source, target = state.places[op.source], state.places[op.target]
+    source, target = state.locations[op.source], state.locations[op.target]
     assert isinstance(source, GlobalView)
     assert isinstance(target, SharedLocation)
     if element_of(op.source.type) in CARRIERS:

@@ -110,9 +110,9 @@ class _Prefetch:
     def take(self, stage: SSAValue) -> None:
         """The buffers are now those of a stage."""
         for copy in self.staged.copies:
-            place = self.state.places[copy.target]
-            assert isinstance(place, SharedLocation)
-            self.state.places[copy.target] = place.at(stage)
+            location = self.state.locations[copy.target]
+            assert isinstance(location, SharedLocation)
+            self.state.locations[copy.target] = location.at(stage)
 
 
 _TABLE: Any = {PipelinedOp: pipelined}

@@ -75,12 +75,12 @@ class Rows:
         return (*self.source.shape[: self.axis], *self.source.shape[self.axis + 1 :])
 
     @cached_property
-    def places(self) -> tuple[Table, Table]:
+    def coordinates(self) -> tuple[Table, Table]:
         """`(threads, slots)`: the row, and the index within it, of each register; -1 for none."""
         held = self.source.held
-        coordinates = list(np.unravel_index(np.maximum(held, 0), self.source.shape))
-        along = coordinates.pop(self.axis)
-        row = np.ravel_multi_index(tuple(coordinates), self.kept) if self.kept else 0 * along
+        indices = list(np.unravel_index(np.maximum(held, 0), self.source.shape))
+        along = indices.pop(self.axis)
+        row = np.ravel_multi_index(tuple(indices), self.kept) if self.kept else 0 * along
         return np.where(held < 0, -1, row), np.where(held < 0, -1, along)
 
     @cached_property
@@ -90,7 +90,7 @@ class Rows:
         A row of 127 elements in 32 lanes: the last lane has nothing in the fourth register, which
         is of the row of its other three.
         """
-        rows, _ = self.places
+        rows, _ = self.coordinates
         found: list[tuple[Table, list[int]]] = []
         for slot in range(rows.shape[1]):
             own = rows[:, slot]
@@ -106,14 +106,14 @@ class Rows:
 
     def lacks_lanes(self, slot: int) -> bool:
         """Whether some lanes of a warp have no element in a register that others have one in."""
-        has = self.places[0][:, slot] >= 0
+        has = self.coordinates[0][:, slot] >= 0
         warps = np.pad(has, (0, -len(has) % LANES)).reshape(-1, LANES)
         return bool((warps.any(axis=1) & ~warps.all(axis=1)).any())
 
     @cached_property
     def in_threads(self) -> Partials:
         """What threads have once each has combined its registers."""
-        rows, along = self.places
+        rows, along = self.coordinates
         threads = np.arange(len(rows))
         cover = np.zeros((len(rows), len(self.groups), self.extent), dtype=bool)
         for index, slots in enumerate(self.groups):

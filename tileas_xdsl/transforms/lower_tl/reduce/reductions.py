@@ -95,7 +95,7 @@ def _in_threads(
         for slot in slots:
             value = magnitude(c.e, kind, element(c.e, wide, slot))
             if rows.lacks_lanes(slot):
-                here = holds(c.e, rows.places[0][:, slot] >= 0)
+                here = holds(c.e, rows.coordinates[0][:, slot] >= 0)
                 assert here is not None
                 if identity is None:
                     identity = c.e.insert(arith.ConstantOp(rule.identity)).result
@@ -147,9 +147,9 @@ def _through_memory(
         number, row = parts.number[:, group], partials.rows[:, group]
         mine = number >= 0
         if mine.any():
-            place = np.where(mine, number * count + row, 0)
+            number_of_part = np.where(mine, number * count + row, 0)
             guard = holds(state.e, mine)
-            state.e.insert(StoreOp(value, _at(state, pointer, place, mine), guard))
+            state.e.insert(StoreOp(value, _at(state, pointer, number_of_part, mine), guard))
     synchronize_agent(state.e)
     digits = thread_digits(target.layout)
     found: list[SSAValue] = []
@@ -189,9 +189,9 @@ def _joined_row(
     return result
 
 
-def _at(state: State, pointer: SSAValue, places: Table, mine: Any, digits: Any = ()) -> SSAValue:
+def _at(state: State, pointer: SSAValue, numbers: Table, mine: Any, digits: Any = ()) -> SSAValue:
     """A pointer to the element that each thread names."""
-    number = state.writer.number(of_table(places[:, None]), mine, hints=Hints(digits))
+    number = state.writer.number(of_table(numbers[:, None]), mine, hints=Hints(digits))
     return advance(state.e, pointer, number)
 
 

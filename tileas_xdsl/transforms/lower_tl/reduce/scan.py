@@ -36,7 +36,7 @@ WORD = 32
 
 def cumsum(state: State, op: CumSumOp) -> None:
     """Lower a cumulative sum; a fragment goes through shared memory, where lines are whole."""
-    source, target = state.places[op.source], state.places[op.target]
+    source, target = state.locations[op.source], state.locations[op.target]
     if isinstance(source, FragmentLocation):
         source = spilled(state, op, source)
         into = source if isinstance(target, FragmentLocation) else target
