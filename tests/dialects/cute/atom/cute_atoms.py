@@ -34,6 +34,9 @@ class CopyAtom(ParametrizedAttribute, TypeAttribute, CopyAtomType):
     name = "test_cute.copy"
     bits: IntAttr
 
+    SOURCE_SPACES = SPACES
+    DESTINATION_SPACES = (AddressSpace.SMEM, AddressSpace.RMEM)
+
     @property
     def minimum_targets(self) -> Sequence[str]:
         return ("sm_90", "sm_100a") if self.bits.data > 64 else ()
@@ -45,14 +48,6 @@ class CopyAtom(ParametrizedAttribute, TypeAttribute, CopyAtomType):
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         return {"copy_bits": self.bits}
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return SPACES
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM, AddressSpace.RMEM)
 
     @property
     def copy_bits(self) -> int | None:

@@ -169,8 +169,8 @@ def check_copy_facts(op: CuteOp, atom: CopyAtomType, call: CopyCall) -> None:
     }
     if len(sizes) > 1:
         raise op_error(op, message("cute.copy.element_sizes", atom=atom))
-    check_spaces(op, "the source", call.sources, atom.source_spaces)
-    check_spaces(op, "the destination", call.destinations, atom.destination_spaces)
+    check_spaces(op, "the source", call.sources, atom.SOURCE_SPACES)
+    check_spaces(op, "the destination", call.destinations, atom.DESTINATION_SPACES)
 
 
 @irdl_op_definition

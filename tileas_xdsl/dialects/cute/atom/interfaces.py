@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation
@@ -92,15 +92,10 @@ class AtomType(ABC):
 class CopyAtomType(AtomType):
     """A copy instruction, done by `threads` threads together."""
 
-    @property
-    @abstractmethod
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        """Where the source may be; none if the type checks it itself."""
-
-    @property
-    @abstractmethod
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        """Where the destination may be; none if the type checks it itself."""
+    SOURCE_SPACES: ClassVar[Sequence[AddressSpace]] = ()
+    """Where the source may be; none if the type checks it itself."""
+    DESTINATION_SPACES: ClassVar[Sequence[AddressSpace]] = ()
+    """Where the destination may be; none if the type checks it itself."""
 
     @property
     @abstractmethod

@@ -186,7 +186,7 @@ class CopyMakeFragmentOp(AlgebraOp):
         side = self.operand_id.data
         if side not in SIDES:
             raise LayoutError(f"a copy has the sides {' and '.join(SIDES)}, not {side}")
-        spaces = atom.source_spaces if side == "S" else atom.destination_spaces
+        spaces = atom.SOURCE_SPACES if side == "S" else atom.DESTINATION_SPACES
         if spaces and AddressSpace.RMEM not in spaces:
             raise LayoutError(f"{side} of {atom} is in {', '.join(spaces)}, not in registers")
         element = element_of_view(operands[1])

@@ -72,14 +72,6 @@ class UniversalCopyType(ClausedType, CopyAtomType, TypeAttribute):
         return ("sm_90",) if self.dsmem.value.data else ()
 
     @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return ()
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return ()
-
-    @property
     def copy_bits(self) -> int | None:
         return integer(self.bits)
 
@@ -102,18 +94,11 @@ class SimtAsyncCopyType(ClausedType, CopyAtomType, TypeAttribute):
     bits: IntAttr
 
     CLAUSES = (Clause(TYPE), Clause(WORD, "cache"), Clause(BITS))
+    SOURCE_SPACES = (AddressSpace.GMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
         return ("sm_80",)
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.GMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return ()
 
     @property
     def copy_bits(self) -> int | None:
@@ -226,19 +211,13 @@ class LdsmType(MatrixCopyType, TypeAttribute):
         Clause(TYPE, "val_type"), Clause(TUPLE, "mode"), Clause(WORD, "sz_pattern"),
         Clause(INTEGER, "num_matrices"), Clause(WORD),
     )  # fmt: skip
+    SOURCE_SPACES = (AddressSpace.SMEM,)
+    DESTINATION_SPACES = (AddressSpace.RMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
         form = self.form(LOADS, text(self.pattern))
         return () if form is None else form.targets
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.RMEM,)
 
     @property
     def source_layout(self) -> Layout | None:
@@ -270,6 +249,8 @@ class StsmType(MatrixCopyType, TypeAttribute):
     CLAUSES = (
         Clause(TYPE), Clause(TUPLE, "mode"), Clause(INTEGER, "num_matrices"), Clause(WORD),
     )  # fmt: skip
+    SOURCE_SPACES = (AddressSpace.RMEM,)
+    DESTINATION_SPACES = (AddressSpace.SMEM,)
 
     @property
     def _pattern(self) -> str:
@@ -279,14 +260,6 @@ class StsmType(MatrixCopyType, TypeAttribute):
     def minimum_targets(self) -> Sequence[str]:
         form = self.form(STORES, self._pattern)
         return () if form is None else form.targets
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.RMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
 
     @property
     def source_layout(self) -> Layout | None:

@@ -103,15 +103,6 @@ class TmaCopyType(ClausedType, CopyAtomType):
         bits = bit_width(self.value_type)
         return box_of(self.basis.data, integer(self.bits) // max(bits, 1))
 
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        """Coordinates, which are in no space, for loads; shared memory for the rest."""
-        return ()
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return ()
-
     def check_bits(self) -> None:
         """Whole units of 16 bytes are moved."""
         if self.copy_bits is None or self.copy_bits < 128 or self.copy_bits % 128:
@@ -136,6 +127,7 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
         Clause(INTEGER, "num_cta"), Clause(TUPLE, "g_stride"), Clause(WORD, "mcast", before=" "),
         Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
+    DESTINATION_SPACES = (AddressSpace.SMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
@@ -145,10 +137,6 @@ class TmaLoadType(TmaCopyType, PrefetchAtomType, TypeAttribute):
     @property
     def is_multicast(self) -> bool:
         return text(self.multicast) == "true"
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
 
     @property
     def state(self) -> Sequence[AtomField]:
@@ -177,14 +165,11 @@ class TmaStoreType(TmaCopyType, TypeAttribute):
         Clause(TYPE), Clause(INTEGER, "copy_bits"), Clause(WORD, "mode"),
         Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
+    SOURCE_SPACES = (AddressSpace.SMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
         return MODE_TARGETS.get(text(self.mode), TMA)
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
 
     @property
     def state(self) -> Sequence[AtomField]:
@@ -211,14 +196,11 @@ class TmaReduceType(TmaCopyType, TypeAttribute):
         Clause(TYPE), Clause(INTEGER, "copy_bits"), Clause(WORD, "mode"), Clause(WORD, "kind"),
         Clause(TUPLE, "g_stride"), Clause(LAYOUT, "tma_gbasis", before=" "),
     )  # fmt: skip
+    SOURCE_SPACES = (AddressSpace.SMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
         return TMA
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
 
     @property
     def state(self) -> Sequence[AtomField]:

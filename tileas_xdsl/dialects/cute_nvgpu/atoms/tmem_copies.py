@@ -128,6 +128,9 @@ class TmemLoadType(TmemMoveType, TypeAttribute):
     width: IntAttr
     repeat: IntAttr
 
+    SOURCE_SPACES = (AddressSpace.TMEM,)
+    DESTINATION_SPACES = (AddressSpace.RMEM,)
+
     @property
     def source_layout(self) -> Layout | None:
         return self.in_tensor_memory
@@ -135,14 +138,6 @@ class TmemLoadType(TmemMoveType, TypeAttribute):
     @property
     def destination_layout(self) -> Layout | None:
         return self.in_registers
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.TMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.RMEM,)
 
 
 @irdl_attr_definition
@@ -154,6 +149,9 @@ class TmemStoreType(TmemMoveType, TypeAttribute):
     lanes: IntAttr
     width: IntAttr
     repeat: IntAttr
+
+    SOURCE_SPACES = (AddressSpace.RMEM,)
+    DESTINATION_SPACES = (AddressSpace.TMEM,)
 
     @property
     def source_layout(self) -> Layout | None:
@@ -167,14 +165,6 @@ class TmemStoreType(TmemMoveType, TypeAttribute):
     def reference_layout(self) -> Layout | None:
         """The source: registers say what a thread has."""
         return self.source_layout
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.RMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.TMEM,)
 
 
 @irdl_attr_definition
@@ -191,6 +181,8 @@ class S2tCopyType(ClausedType, CopyAtomType, TypeAttribute):
     CLAUSES = (
         Clause(TYPE), Clause(LANES), Clause(WIDTH), Clause(BLOCKS), Clause(WORD),
     )  # fmt: skip
+    SOURCE_SPACES = (AddressSpace.SMEM,)
+    DESTINATION_SPACES = (AddressSpace.TMEM,)
 
     @property
     def minimum_targets(self) -> Sequence[str]:
@@ -200,14 +192,6 @@ class S2tCopyType(ClausedType, CopyAtomType, TypeAttribute):
     def shape(self) -> str:
         """As PTX calls it."""
         return f"{integer(self.lanes)}x{integer(self.width)}b"
-
-    @property
-    def source_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.SMEM,)
-
-    @property
-    def destination_spaces(self) -> Sequence[AddressSpace]:
-        return (AddressSpace.TMEM,)
 
     @property
     def copy_bits(self) -> int | None:
