@@ -107,18 +107,18 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
 _FROM_TILEAA = (
-    *("convert-tileaa-to-tileas", "tileas-peel-masks", "tileas-fuse-elementwise"),
-    "tileas-plan-cta",
-    *("tileas-load-tables", "tileas-normalize-dot-operands"),
-    *("tileas-cse", "tileas-compact-loops"),
-    "tileas-chunk-tiles",
+    *_plain("convert-tileaa-to-tileas", "tileas-peel-masks", "tileas-fuse-elementwise"),
+    *_plain("tileas-plan-cta", "tileas-load-tables", "tileas-normalize-dot-operands"),
+    ArgSpec("tileas-cse", {"extensions": (True,)}),
+    *_plain("tileas-compact-loops", "tileas-chunk-tiles"),
 )
 """Tiles of pointers and arrays become tiles that layouts can be chosen for.
 
-`tileas-cse` there leaves one copy in shared memory of what several products read.
+`tileas-cse` there leaves one copy in shared memory of what several products read, and one load of
+what a program loads twice.
 """
 
-_CUDATILE = _plain("tileas-attach-target", "convert-cudatile-to-tileaa", *_FROM_TILEAA)
+_CUDATILE = (*_plain("tileas-attach-target", "convert-cudatile-to-tileaa"), *_FROM_TILEAA)
 """Tile IR becomes tiles that layouts can be chosen for."""
 
 _CUTE = ("convert-pipeline-to-nvgpu", "convert-cute-to-nvgpu", *_TO_THREADS[1:])
@@ -177,7 +177,8 @@ _ALL = (
         "tl-by-tiles-to-ptx",
         "turn block programs over buffers into programs over tiles, and lower those to PTX",
         (
-            *_plain("tileas-attach-target", "convert-tl-to-tileaa", *_FROM_TILEAA),
+            *_plain("tileas-attach-target", "convert-tl-to-tileaa"),
+            *_FROM_TILEAA,
             *(_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),

@@ -10,8 +10,16 @@ It merges what xDSL's `cse` merges, and finds it in a sixth of the calls: operat
 by their class and operands, and only those that agree are compared by attributes, types and bodies.
 
 Sign extensions and unsigned remainders, which xDSL does not declare free of effects, stay where
-they are used: merged, 64-bit offsets lived from the loads of a kernel to its stores, and layer_norm
-of 32,768 columns spilled 40 bytes.
+they are used in code of threads: merged, 64-bit offsets lived from the loads of a kernel to its
+stores, and layer_norm of 32,768 columns spilled 40 bytes. At the level of tiles `extensions` merges
+them as well, so that tiles of pointers are equal that a program computes twice, and their loads:
+
+    %t = nv_tileas.load %p after %start               %t = nv_tileas.load %p after %start
+    %s = nv_tileas.store %x, %q after %start     ->   %s = nv_tileas.store %x, %q after %start
+    %u = nv_tileas.load %p after %start               use(%t)
+
+Weak loads behind one token read the same: a write that nothing orders with one of them races with
+it, and one that is ordered with both is in front of that token, or behind both.
 """
 
 from __future__ import annotations
@@ -21,6 +29,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from xdsl.context import Context
+from xdsl.dialects.arith import ExtSIOp, RemUIOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
@@ -28,15 +37,18 @@ from xdsl.traits import (
     IsolatedFromAbove,
     IsTerminator,
     MemoryEffectKind,
+    get_effects,
     is_side_effect_free,
     only_has_effect,
 )
-from xdsl.transforms.common_subexpression_elimination import has_other_side_effecting_op_in_between
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import next_of, operands_of
 from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
@@ -48,8 +60,11 @@ class TileasCse(ModulePass):
 
     name = "tileas-cse"
 
+    extensions: bool = False
+    """Whether sign extensions and unsigned remainders are merged too."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        merging = _Merging()
+        merging = _Merging(frozenset((ExtSIOp, RemUIOp)) if self.extensions else frozenset())
         for region in op.regions:
             merging.region(region, {})
         merging.erase()
@@ -57,6 +72,8 @@ class TileasCse(ModulePass):
 
 @dataclass
 class _Merging:
+    _also_free: frozenset[type[Operation]]
+    """Operations without effects that xDSL does not declare so."""
     _unused: list[Operation] = field(default_factory=list[Operation])
 
     def region(self, region: Region, known: Known) -> None:
@@ -89,20 +106,34 @@ class _Merging:
             return
         if any(region.first_block is not region.last_block for region in op.regions):
             return
-        is_free = DECLARED_FREE[type(op)]
-        if is_free is None:
+        is_free = DECLARED_FREE[type(op)] or type(op) in self._also_free
+        if DECLARED_FREE[type(op)] is None:
             is_free = is_side_effect_free(op)
         if not is_free and not only_has_effect(op, MemoryEffectKind.READ):
             return
         key = _key(op)
         alike = known.get(key, ())
         found = next((other for other in alike if _is_same(op, other)), None)
-        if found is None or not (is_free or _reads_the_same(found, op)):
+        if found is None or not (is_free or self._reads_the_same(found, op)):
             known[key] = (*(other for other in alike if other is not found), op)
             return
         for old, new in zip(op.results, found.results, strict=True):
             old.replace_all_uses_with(new)
         self._unused.append(op)
+
+    def _reads_the_same(self, first: Operation, second: Operation) -> bool:
+        """Return whether no write between two reads may be of what they read."""
+        if first.parent is not second.parent:
+            return False
+        return _is_weak(second) or not self._writes_between(first, second)
+
+    def _writes_between(self, first: Operation, second: Operation) -> bool:
+        between = next_of(first)
+        while between is not None and between is not second:
+            if type(between) not in self._also_free and _may_write(between):
+                return True
+            between = next_of(between)
+        return False
 
 
 def _key(op: Operation) -> Hashable:
@@ -127,7 +158,14 @@ def _is_same(op: Operation, other: Operation) -> bool:
     )
 
 
-def _reads_the_same(first: Operation, second: Operation) -> bool:
-    """Whether nothing writes between two reads."""
-    is_near = first.parent is second.parent
-    return is_near and not has_other_side_effecting_op_in_between(first, second)
+def _may_write(op: Operation) -> bool:
+    effects = get_effects(op)
+    return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
+
+
+def _is_weak(op: Operation) -> bool:
+    """Whether a load is ordered by its token alone, which is one of its operands."""
+    if not isinstance(op, LoadOp | TiledLoadOp):
+        return False
+    is_weak = op.mem_semantic is None or op.mem_semantic.data is MemSemantic.WEAK
+    return op.token is not None and is_weak

@@ -41,7 +41,8 @@ def may_be_memory(value: SSAValue) -> bool:
     """Return whether a tile may alias memory, so that a later write changes its elements.
 
     Tiles in shared or tensor memory may.  Of the others, pipeline stages, allocations and views of
-    them may, also when a loop, a branch or a select forwards them.
+    them may, also when a loop, a branch or a select forwards them.  What an operation with a body
+    computes by element (`generate`) is a value.
     """
     type_ = as_tile(value.type)
     if type_ is None:
@@ -51,4 +52,6 @@ def may_be_memory(value: SSAValue) -> bool:
     owner = value.owner
     if not isinstance(owner, Operation):
         return True
-    return is_tile_structure(owner) or isinstance(owner, SelectOp) or bool(owner.regions)
+    if is_tile_structure(owner) or isinstance(owner, SelectOp):
+        return True
+    return bool(owner.regions) and not owner.has_trait(TileReadEffect)
