@@ -25,7 +25,9 @@ it, and one that is ordered with both is in front of that token, or behind both.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from collections.abc import Set as AbstractSet
 from dataclasses import field
+from functools import cache
 from typing import TypeAlias
 
 from xdsl.context import Context
@@ -34,21 +36,27 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.traits import (
+    EffectInstance,
     IsolatedFromAbove,
     IsTerminator,
+    MemoryEffect,
     MemoryEffectKind,
+    RecursiveMemoryEffect,
     get_effects,
-    is_side_effect_free,
-    only_has_effect,
 )
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import next_of, operands_of
+from tileas_xdsl.diagnostics.walking import next_of, operands_of, operations_of
 from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+
+Effects: TypeAlias = "AbstractSet[EffectInstance] | None"
+
+_NO_EFFECTS: frozenset[EffectInstance] = frozenset()
+_SEEN = (MemoryEffectKind.WRITE, MemoryEffectKind.FREE)
 
 Known: TypeAlias = dict[Hashable, tuple[Operation, ...]]
 """Operations in scope by class and operands, in the order of the program."""
@@ -75,6 +83,12 @@ class _Merging:
     _also_free: frozenset[type[Operation]]
     """Operations without effects that xDSL does not declare so."""
     _unused: list[Operation] = field(default_factory=list[Operation])
+    _of_regions: dict[Operation, Effects] = field(default_factory=dict[Operation, "Effects"])
+    """Effects of operations with the effects of what is in their regions.
+
+    Regions come before the operation around them and stay as they are until `erase`: else what is
+    deep inside loops and branches would be asked once for each of them.
+    """
 
     def region(self, region: Region, known: Known) -> None:
         """Merge in a region of one block what is known around it, and what it computes twice."""
@@ -101,20 +115,20 @@ class _Merging:
     def _operation(self, op: Operation, known: Known) -> None:
         if next_of(op) is None and has_trait(op, IsTerminator):
             return
-        if is_trivially_dead(op):
+        effects = self._effects_of(op)
+        if not _may_be_seen(effects) and is_trivially_dead(op):
             self._unused.append(op)
             return
         if any(region.first_block is not region.last_block for region in op.regions):
             return
-        is_free = DECLARED_FREE[type(op)] or type(op) in self._also_free
-        if DECLARED_FREE[type(op)] is None:
-            is_free = is_side_effect_free(op)
-        if not is_free and not only_has_effect(op, MemoryEffectKind.READ):
+        if type(op) in self._also_free:
+            effects = _NO_EFFECTS
+        if effects is None or any(effect.kind is not MemoryEffectKind.READ for effect in effects):
             return
         key = _key(op)
         alike = known.get(key, ())
         found = next((other for other in alike if _is_same(op, other)), None)
-        if found is None or not (is_free or self._reads_the_same(found, op)):
+        if found is None or (effects and not self._reads_the_same(found, op)):
             known[key] = (*(other for other in alike if other is not found), op)
             return
         for old, new in zip(op.results, found.results, strict=True):
@@ -130,18 +144,49 @@ class _Merging:
     def _writes_between(self, first: Operation, second: Operation) -> bool:
         between = next_of(first)
         while between is not None and between is not second:
-            if type(between) not in self._also_free and _may_write(between):
+            if type(between) not in self._also_free and _may_write(self._effects_of(between)):
                 return True
             between = next_of(between)
         return False
 
+    def _effects_of(self, op: Operation) -> Effects:
+        """Return the effects of an operation on memory, None where they are not known."""
+        is_free = DECLARED_FREE[type(op)]
+        if is_free is not None:
+            return _NO_EFFECTS if is_free else None
+        if not _has_effects_of_regions(type(op)):
+            return get_effects(op)
+        if op not in self._of_regions:
+            self._of_regions[op] = self._effects_inside(op)
+        return self._of_regions[op]
+
+    def _effects_inside(self, op: Operation) -> Effects:
+        found: set[EffectInstance] = set()
+        for inner in (o for region in op.regions for b in region.blocks for o in operations_of(b)):
+            effects = self._effects_of(inner)
+            if effects is None:
+                return None
+            found |= effects
+        return found
+
+
+@cache
+def _has_effects_of_regions(kind: type[Operation]) -> bool:
+    """Whether the effects of what is inside are all that an operation has."""
+    return all(isinstance(t, RecursiveMemoryEffect) for t in kind.get_traits_of_type(MemoryEffect))
+
+
+def _may_be_seen(effects: Effects) -> bool:
+    """Whether an operation with such effects does something that others can see."""
+    return effects is None or any(effect.kind in _SEEN for effect in effects)
+
 
 def _key(op: Operation) -> Hashable:
-    """What two equal operations have in common: constants are told apart by their values."""
-    operands = operands_of(op)
-    if not operands:
-        return type(op), *op.properties.values()
-    return type(op), *map(id, operands)
+    """What two equal operations have in common: their class, their operands and their properties.
+
+    A tile that is stored in parts is read by hundreds of operations that differ in a position.
+    """
+    return type(op), frozenset(op.properties.items()), *map(id, operands_of(op))
 
 
 def _is_same(op: Operation, other: Operation) -> bool:
@@ -158,8 +203,7 @@ def _is_same(op: Operation, other: Operation) -> bool:
     )
 
 
-def _may_write(op: Operation) -> bool:
-    effects = get_effects(op)
+def _may_write(effects: Effects) -> bool:
     return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
 
 

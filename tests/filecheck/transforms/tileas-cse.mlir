@@ -81,3 +81,34 @@ func.func @reads(%m: memref<4xf32>, %i: index, %v: f32) -> (f32, f32, f32) {
 // CHECK-NEXT:    memref.store %v, %m[%i] : memref<4xf32>
 // CHECK-NEXT:    %c = memref.load %m[%i] : memref<4xf32>
 // CHECK-NEXT:    func.return %a, %a, %c : f32, f32, f32
+
+// 5. What is deep inside decides: branches that only read, and give nothing that is read, are erased;
+//    where one inside writes, all around it stay.
+
+func.func @depths(%m: memref<4xi32>, %i: index, %x: i32, %p: i1) {
+  scf.if %p {
+    %r = scf.if %p -> (i32) {
+      %v = memref.load %m[%i] : memref<4xi32>
+      scf.yield %v : i32
+    } else {
+      scf.yield %x : i32
+    }
+  }
+  scf.if %p {
+    scf.if %p {
+      %y = arith.addi %x, %x : i32
+      memref.store %y, %m[%i] : memref<4xi32>
+    }
+    %z = arith.muli %x, %x : i32
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @depths
+// CHECK-NEXT:    scf.if %p {
+// CHECK-NEXT:      scf.if %p {
+// CHECK-NEXT:        %y = arith.addi %x, %x : i32
+// CHECK-NEXT:        memref.store %y, %m[%i] : memref<4xi32>
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    func.return
