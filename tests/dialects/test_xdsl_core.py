@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, fields
+from types import FunctionType
 
 import pytest
 from xdsl.dialects import arith, cf, scf
@@ -20,7 +22,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, ParametrizedAttribute, irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects import xdsl_core
@@ -145,3 +147,22 @@ def test_parts_at_fixed_places_are_found() -> None:
     assert cf.BranchOp(there).successor is there
     with pytest.raises(AttributeError):
         _ = scf.ForOp.ub
+
+
+def test_attributes_are_data_classes_whose_methods_are_compiled_on_use() -> None:
+    @irdl_attr_definition
+    class Pair(ParametrizedAttribute):
+        name = "test.pair"
+        first: IntAttr
+        second: StringAttr
+
+    assert not isinstance(vars(Pair)["__eq__"], FunctionType)
+    pair, equal, other = (Pair(IntAttr(n), StringAttr("x")) for n in (1, 1, 2))
+    assert pair == equal != other
+    assert hash(pair) == hash(equal)
+    assert isinstance(vars(Pair)["__eq__"], FunctionType)
+    assert [each.name for each in fields(Pair)] == ["first", "second"]
+    with pytest.raises(FrozenInstanceError):
+        setattr(pair, "first", IntAttr(3))  # noqa: B010
+    with pytest.raises(VerifyException):
+        Pair(StringAttr("x"), StringAttr("y"))

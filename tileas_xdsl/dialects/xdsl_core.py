@@ -12,6 +12,7 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
     Operation.create(...)       takes away operands of a new          there are none
                                 operation, by way of a setter
     op.clone()                  constructors, nested generators       `cloning.clone`
+    @irdl_attr_definition       compiles up to six methods            `data_classes.dataclass`
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
 
@@ -29,9 +30,10 @@ from types import MappingProxyType
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands, OpSuccessors
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, attributes
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
 
@@ -63,6 +65,7 @@ def accelerate() -> None:
     type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
+    attributes.__dict__["dataclass"] = dataclass
 
 
 def _abstract_kinds() -> list[type]:

@@ -41,6 +41,9 @@ from tileas_xdsl.target.isa.table import TABLE
 
 _PREFIXES = {kind: f"%{entry.prefix}" for kind, entry in KINDS.items()}
 
+_NAMES: dict[str, list[str]] = {kind: [] for kind in KINDS}
+"""The names of registers by kind, `%f0`, `%f1`, ..., as far as an entry has had so many."""
+
 Moves = list[tuple[str, str, str]]
 """The instruction, the destination and the source."""
 
@@ -279,8 +282,7 @@ class EntryWriter:
         kind, count = type.kind.data, type.count.data
         start = self._counts[kind]
         self._counts[kind] = start + count
-        prefix = _PREFIXES[kind]
-        return [f"{prefix}{index}" for index in range(start, start + count)]
+        return _register_names(kind, start + count)[start : start + count]
 
     def _moved(self, kind: str, literal: str) -> str:
         name = self.fresh(kind)
@@ -291,3 +293,12 @@ class EntryWriter:
         for kind, count in self._counts.items():
             if count:
                 yield f"    .reg .{kind} {_PREFIXES[kind]}<{count}>;"
+
+
+def _register_names(kind: str, count: int) -> list[str]:
+    """Return the names of the first registers of a kind, `count` of them or more."""
+    names = _NAMES[kind]
+    if len(names) < count:
+        more = range(len(names), max(count, 2 * len(names)))
+        names = _NAMES[kind] = [*names, *(f"{_PREFIXES[kind]}{index}" for index in more)]
+    return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from math import gcd
 
 from xdsl.dialects.builtin import (
@@ -101,7 +102,7 @@ class PtrAddOp(FieldsOp):
         if not _is_number(self.offset.type):
             one_of(self, self.offset, "offset", _OFFSETS)
         result = self.result.type
-        if PtrType(source.element_type, source.space, result.align, source.swizzle) != result:
+        if _aligned(source, result.align) != result:
             raise op_error(self, f"moves {source}, and cannot turn it into {result}")
         constant = constant_integer(self.offset)
         if constant is None:
@@ -130,6 +131,12 @@ def _moved(ptr: SSAValue, offset: SSAValue, alignment: int | None) -> Attribute:
     if alignment is None:
         steps = _multiple(offset)
         alignment = gcd(type_.align, steps * type_.element_bytes)
+    return type_ if alignment == type_.align else _aligned(type_, alignment)
+
+
+@lru_cache(1 << 10)
+def _aligned(type_: PtrType, alignment: int) -> PtrType:
+    """Return the type of the same pointers with another alignment, of which there are few."""
     return PtrType(type_.element_type, type_.space, alignment, type_.swizzle)
 
 
