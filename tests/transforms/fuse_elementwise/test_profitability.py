@@ -10,6 +10,7 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     CHEAP,
+    SHORT,
     is_positional,
     is_unpacked,
 )
@@ -54,3 +55,21 @@ def test_parts_of_words_are_taken_where_they_are_read() -> None:
     assert is_unpacked(_halves(4, 8))
     assert not is_unpacked(_halves(8, 8))
     assert not is_unpacked(_doubled(4))
+
+
+def _shifts(repeats: int, count: int) -> SSAValue:
+    """Numbers of more operations than are repeated for a tile of any length, in each row."""
+    body = Block(arg_types=[IndexType(), IndexType()])
+    number: SSAValue = body.args[1]
+    for _ in range(CHEAP + 1):
+        twice = arith.AddiOp(number, body.args[1])
+        body.add_op(twice)
+        number = twice.result
+    body.add_op(YieldOp(number))
+    return GenerateOp(TensorType(IndexType(), [repeats, count]), Region(body)).result
+
+
+def test_few_numbers_of_coordinates_alone_are_positions_however_often_they_are_repeated() -> None:
+    assert is_positional(_shifts(1, SHORT))
+    assert is_positional(_shifts(128, SHORT))
+    assert not is_positional(_shifts(1, 2 * SHORT))

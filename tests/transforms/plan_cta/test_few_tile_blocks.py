@@ -12,6 +12,7 @@ pytest.importorskip("cuda.tile")
 import tileas_xdsl as tileas
 from kernels.cutile import Problem, emulated, evaluated, problems, simulated
 from kernels.cutile.matmul import matmul, product_problem
+from kernels.cutile.quantized_matmul import packed_matmul
 from kernels.cutile.reductions import sum_of_columns
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
@@ -116,6 +117,20 @@ def test_ctas_that_are_alone_load_ahead_as_far_as_memory_goes(count: int) -> Non
     assert "wgmma.wait_group.sync.aligned 1;" in alone.ptx
     assert not PRODUCT.abi.runs_at_once
     assert "wgmma.wait_group.sync.aligned 1;" not in PRODUCT.ptx
+
+
+def test_warpgroups_of_a_cta_that_is_alone_share_what_they_compute_for_a_product() -> None:
+    """Both unpack weights for 64 rows, of which one alone would multiply; stages are one ring."""
+    matrices = "a: f16[?, ?%8], words: i32[?, ?%4], zeros: i32[?, ?%4], scales: f16[?, ?%8]"
+    kernel = tileas.compile(
+        packed_matmul,
+        signature=f"{matrices}, c: f16[?, ?%8], tm=16, tn=64, tk=128, group=128",
+        target="sm_90a",
+    )
+    alone = kernel.divided(1)
+    assert (kernel.abi.threads, alone.abi.threads) == (2 * 128, 3 * 128)
+    assert alone.ptx.count("mbarrier.try_wait") == kernel.ptx.count("mbarrier.try_wait")
+    assert alone.assemble().spills == 0
 
 
 def test_what_does_not_multiply_has_one_form_where_it_is_not_divided() -> None:

@@ -31,7 +31,7 @@ CHEAP = 8
 """Integer operations per element up to which recomputing beats a register or an exchange."""
 
 SHORT = 32
-"""Elements of a tile up to which numbers of coordinates alone are constants of its readers."""
+"""Numbers of a tile that are its readers' constants if coordinates alone decide them: at most."""
 
 MAX_OPERATIONS = 64
 """Operations of one such number that are followed at most."""
@@ -91,8 +91,20 @@ def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
         return False
     if _cost(tile, budget) <= budget:
         return True
-    is_short = prod(shape_of(tile.type) or ()) <= SHORT
-    return is_short and _cost(tile, MAX_OPERATIONS) <= MAX_OPERATIONS and _is_of_coordinates(tile)
+    return (
+        _numbers(tile) <= SHORT
+        and _cost(tile, MAX_OPERATIONS) <= MAX_OPERATIONS
+        and _is_of_coordinates(tile)
+    )
+
+
+def _numbers(tile: SSAValue) -> int:
+    """Return how many different numbers a tile has at most: a `generate` may repeat a line."""
+    shape, owner = shape_of(tile.type) or (), tile.owner
+    if not isinstance(owner, GenerateOp):
+        return prod(shape)
+    arguments = owner.body.block.args
+    return prod(n for n, index in zip(shape, arguments, strict=True) if index.uses)
 
 
 def is_unpacked(tile: SSAValue) -> bool:

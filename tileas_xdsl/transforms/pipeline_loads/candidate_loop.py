@@ -25,7 +25,7 @@ from typing import TypeAlias
 from typing_extensions import TypeIs
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import NoneAttr, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
@@ -39,7 +39,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, L
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA
@@ -83,6 +83,12 @@ class LoadLoop:
         return all(isinstance(load, TiledLoadOp) for load in self.all_loads)
 
     @property
+    def computes_operands(self) -> bool:
+        """Whether threads compute what a product of the loop reads: unpack, scale or round it."""
+        products = instances_in(self.loop, DotOp)
+        return any(_is_computed(v, self.loop) for op in products for v in (op.a, op.b))
+
+    @property
     def staying(self) -> Sequence[Operation]:
         """The operations in front of the loops that stay there: all threads run them."""
         return staying_in_front(self.function, _outermost(self.loop))
@@ -97,6 +103,14 @@ class LoadLoop:
         last = _outermost((self, *self.following)[-1].loop)
         operations = list(self.function.body.block.ops)[:-1]
         return operations[operations.index(last) + 1 :]
+
+
+def _is_computed(operand: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether an operand is neither loaded in a loop nor there before."""
+    while isinstance(view := operand.owner, ViewOp):
+        operand = view.source
+    owner = operand.owner
+    return not isinstance(owner, Block | TiledLoadOp) and loop.is_ancestor(owner)
 
 
 def load_loop(function: func.FuncOp) -> LoadLoop | str | None:

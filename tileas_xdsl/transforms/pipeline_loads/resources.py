@@ -248,6 +248,8 @@ def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
+    # Beside one warpgroup of a CTA that is alone nobody works while it unpacks an operand.
+    is_shared = runs_at_once(found) and found.computes_operands
     can_share = all(
         unit is not None and unit.reads_shared_memory
         for unit in (matrix_unit_of(op.atom) for op in products)
@@ -255,7 +257,11 @@ def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
     unit_products = [*_unit_products(found)]
     has_rows = any(map(_has_rows_for_two, unit_products))
     pays = has_rows or not _has_room_for_tiles(found, usual, spec.occupancy, target)
-    if is_large and can_share and pays and all(map(_is_for_two_groups, unit_products)):
+    if (
+        (is_shared or (is_large and pays))
+        and can_share
+        and all(map(_is_for_two_groups, unit_products))
+    ):
         return max(usual, 2 * WARPS_OF_GROUP)
     return usual
 
