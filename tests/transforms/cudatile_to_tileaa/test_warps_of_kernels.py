@@ -121,3 +121,48 @@ def test_loops_that_load_nothing_are_bound_by_instructions(
     elements: int, loads: bool, warps: int
 ) -> None:
     assert f"num_warps = {warps}" in str(lowered(reduced_in_loop(elements, loads)))
+
+
+def streamed(elements: int, *functions: str) -> str:
+    """A kernel whose loop sums up functions of what it loads; the sum is reduced twice."""
+    tile, pointers = f"tile<{elements}xf32>", f"tile<{elements}xptr<f32>>"
+    names = ["%l", *(f"%f{k}" for k in range(len(functions)))]
+    lines = [
+        f"{made} = {name} {of} : {tile}"
+        for name, of, made in zip(functions, names, names[1:], strict=False)
+    ]
+    body = f"""%r = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %q = broadcast %r : tile<1xptr<f32>> -> {pointers}
+    %zero = constant <f32: 0.0> : {tile}
+    %from = constant <i32: 0> : tile<i32>
+    %to = constant <i32: 9> : tile<i32>
+    %step = constant <i32: 1> : tile<i32>
+    %end = for %i in (%from to %to, step %step) : tile<i32> iter_values(%old = %zero) -> ({tile}) {{
+      %l, %t = load_ptr_tko weak %q : {pointers} -> {tile}, token
+      {" ".join(lines)}
+      %new = addf %old, {names[-1]} : {tile}
+      continue %new : {tile}
+    }}
+    %s = reduce %end dim = 0 identities = [0.0 : f32] : {tile} -> tile<f32>
+    (%a : tile<f32>, %b : tile<f32>) {{
+      %c = addf %a, %b : tile<f32>
+      yield %c : tile<f32>
+    }}
+    %m = reduce %end dim = 0 identities = [0.0 : f32] : {tile} -> tile<f32>
+    (%d : tile<f32>, %e : tile<f32>) {{
+      %g = maxf %d, %e : tile<f32>
+      yield %g : tile<f32>
+    }}
+    print_tko "%f %f", %s, %m : tile<f32>, tile<f32> -> token"""
+    return entry("%p: tile<ptr<f32>>", body)
+
+
+@pytest.mark.parametrize(
+    ("elements", "functions", "warps"),
+    [(128, (), 1), (512, (), 2), (128, ("exp", "log", "exp"), 4), (1024, (), 4)],
+)
+def test_loops_take_few_warps_where_they_only_wait(
+    elements: int, functions: tuple[str, ...], warps: int
+) -> None:
+    """What is reduced behind a loop, twice, is little beside it."""
+    assert f"num_warps = {warps}" in str(lowered(streamed(elements, *functions)))

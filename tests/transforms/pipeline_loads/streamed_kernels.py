@@ -23,3 +23,15 @@ def rows_in_turn(x, y):
     for i in range(ct.bid(0), ct.num_tiles(x, 0, (1, 512)), ct.num_blocks(0)):
         row = ct.load(x, (i, 0), (1, 512), padding_mode=ZERO)
         ct.store(y, (i, 0), row - ct.sum(row, axis=1, keepdims=True))
+
+
+@ct.kernel
+def delta_rule(k, v, q, y, rows: ct.Constant[int], columns: ct.Constant[int]):
+    """A state of rows and columns that each step reads twice, and changes."""
+    state = ct.zeros((rows, columns), ct.float32)
+    for t in range(k.shape[0]):
+        key = ct.reshape(ct.load(k, (t, 0), (1, rows)), (rows, 1))
+        value = ct.load(v, (t, 0), (1, columns))
+        query = ct.reshape(ct.load(q, (t, 0), (1, rows)), (rows, 1))
+        state = state + key * (value - ct.sum(state * key, axis=0, keepdims=True)) * 0.01
+        ct.store(y, (t, 0), ct.sum(state * query, axis=0, keepdims=True))

@@ -34,3 +34,19 @@ def test_rows_in_turn_whose_threads_wait_for_each_other() -> None:
     assert not found.findings
     wanted = x - x.sum(axis=1, keepdims=True, dtype=np.float64)
     np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_a_recurrence_loads_lines_for_several_steps(target: str) -> None:
+    """Its state leaves registers for fewer warps than hide latency: lines take what is left."""
+    k, v, q = (RNG.standard_normal((9, n)).astype(np.float32) for n in (128, 32, 128))
+    args = (k, v, q, np.full_like(v, np.nan), 128, 32)
+    kernel = tileas.compile(kernels.delta_rule, *args, target=target)
+    assert re.search(r"rounds_loaded_together = 4\b", kernel.ir("tileas-pipeline-loads"))
+    found = kernel.emulate(*args)
+    assert not found.findings
+    state, wanted = np.zeros((128, 32)), []
+    for key, value, query in zip(k, v, q, strict=True):
+        state = state + 0.01 * np.outer(key, value - key @ state)
+        wanted.append(query @ state)
+    np.testing.assert_allclose(found.arrays[3], wanted, atol=1e-3)
