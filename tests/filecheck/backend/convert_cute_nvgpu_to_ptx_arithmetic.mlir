@@ -223,3 +223,22 @@ func.func @fragments(%p: !cute.ptr<f16, gmem, align<16>>, %q: !cute.ptr<f16, gme
 // CHECK-NEXT:    ptx.st %3, %16 {type = "b32", space = "global"} : !ptx.reg<b64>, !ptx.reg<b32, 4>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
+
+// Low bits of sums and products depend on those of bytes alone; a shift to the right reads all.
+
+func.func @wrapping_bytes(%a: !cute.ptr<i8, gmem>, %b: !cute.ptr<i8, gmem>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %x = cute.ptr.load %a : !cute.ptr<i8, gmem> -> i8
+  %y = cute.ptr.load %b : !cute.ptr<i8, gmem> -> i8
+  %s = arith.addi %x, %y : i8
+  %p = arith.muli %s, %y : i8
+  %q = arith.shrsi %p, %s : i8
+  cute.ptr.store %q, %a : i8, !cute.ptr<i8, gmem>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @wrapping_bytes
+// CHECK:         %[[X:.*]] = ptx.ld %
+// CHECK-NEXT:    %[[Y:.*]] = ptx.ld %
+// CHECK-NEXT:    %[[S:.*]] = ptx.add %[[X]], %[[Y]] {type = "s16"}
+// CHECK-NEXT:    %[[P:.*]] = ptx.mul %[[S]], %[[Y]] {
+// CHECK-NEXT:    %{{.*}} = ptx.cvt %[[P]] {to = "s16", source = "s8"}

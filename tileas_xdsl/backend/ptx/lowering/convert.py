@@ -52,6 +52,11 @@ def spread(low: Lowering, value: SSAValue, form: Form, sign: str = "u") -> SSAVa
     return low.emit(ptx.PackOp(ordered))
 
 
+def spread_low_bits(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
+    """Put each element into a register, for what reads no more than its low 8 bits if it is one."""
+    return value if form.bits == 8 and not form.packed else spread(low, value, form)
+
+
 def gather(low: Lowering, value: SSAValue, form: Form) -> SSAValue:
     """Pack elements, one in a register, as `form` has them; of bytes keep the low 8 bits."""
     if count_of(value) == 1 and form.elements > 1:

@@ -11,8 +11,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
 from tileas_xdsl.dialects.cuda_tile.tiles import integers as ct
-from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of
+from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of, shape_of
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.wrapped_indices import (
+    extent_of_wrapped,
+)
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import zeros
 
 Make = Callable[..., Any]
@@ -113,7 +116,11 @@ def absolute(c: Converter, op: ct.AbsIOp) -> Sequence[SSAValue]:
 
 
 def compared(c: Converter, op: ct.CmpIOp) -> Sequence[SSAValue]:
-    """Whether a relation holds."""
+    """Whether a relation holds; of an index that wraps around an extent, whether there is one."""
+    if (extent := extent_of_wrapped(op)) is not None:
+        number = c.get(extent)
+        is_any = c.insert(arith.CmpiOp(number, zeros(c, number.type), "sgt")).result
+        return [c.splat(is_any, shape_of(c.type(op.result)) or ())]
     predicate = _RELATIONS[op.comparison_predicate.data][is_unsigned(op)]
 
     def body(a: SSAValue, b: SSAValue) -> SSAValue:

@@ -1,7 +1,8 @@
 """Lower integer arithmetic, comparisons and selections of `arith`, on scalars and fragments.
 
 PTX computes in 16, 32 and 64 bits. Bytes are extended first, by zeros or the sign as the operation
-reads them, and only their low 8 bits are used afterwards; `i1` is a predicate register:
+reads them, and only their low 8 bits are used afterwards (sums, products and shifts to the left
+need no more of their operands); `i1` is a predicate register:
 
     %q = arith.shrui %i, %j : i8                  cvt.u16.u8 %h3, %h0;
                                                   cvt.u16.u8 %h4, %h1;
@@ -21,7 +22,7 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.convert import gather, spread
+from tileas_xdsl.backend.ptx.lowering.convert import gather, spread, spread_low_bits
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.data_classes import dataclass
@@ -47,12 +48,14 @@ class IntegerRule:
     mode: str | None = None
     predicate: type[ptx.BinaryOp] | None = None
     """The instruction on predicates."""
+    wraps: bool = False
+    """Whether low bits of the result depend on those of the operands alone."""
 
 
 RULES: Mapping[type[Operation], IntegerRule] = {
-    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, predicate=ptx.XorOp),
-    arith.SubiOp: IntegerRule(ptx.SubOp, SIGNED, predicate=ptx.XorOp),
-    arith.MuliOp: IntegerRule(ptx.MulOp, SIGNED, mode="lo", predicate=ptx.AndOp),
+    arith.AddiOp: IntegerRule(ptx.AddOp, SIGNED, predicate=ptx.XorOp, wraps=True),
+    arith.SubiOp: IntegerRule(ptx.SubOp, SIGNED, predicate=ptx.XorOp, wraps=True),
+    arith.MuliOp: IntegerRule(ptx.MulOp, SIGNED, mode="lo", predicate=ptx.AndOp, wraps=True),
     arith.MinSIOp: IntegerRule(ptx.MinOp, SIGNED, predicate=ptx.OrOp),
     arith.MaxSIOp: IntegerRule(ptx.MaxOp, SIGNED, predicate=ptx.AndOp),
     arith.MinUIOp: IntegerRule(ptx.MinOp, UNSIGNED, predicate=ptx.AndOp),
@@ -110,13 +113,18 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
     if isinstance(op, arith.MuliOp) and (halves := _extended(low, op)) is not None:
         low.define(result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
         return
-    lhs = spread(low, lhs, form, rule.sign)
+    lhs = _spread(low, lhs, form, rule)
     if isinstance(op, arith.MuliOp) and (power := power_of_two(b)) is not None:
         low.define(result, gather(low, shift_left(low, lhs, power, bits), form))
         return
-    rhs = spread(low, rhs, form, rule.sign)
+    rhs = _spread(low, rhs, form, rule)
     made = low.emit(rule.instruction(lhs, rhs, f"{rule.sign}{bits}", mode=rule.mode))
     low.define(result, gather(low, made, form))
+
+
+def _spread(low: Lowering, value: SSAValue, form: Form, rule: IntegerRule) -> SSAValue:
+    """Put each element into a register, extended where the result depends on the high bits."""
+    return spread_low_bits(low, value, form) if rule.wraps else spread(low, value, form, rule.sign)
 
 
 def power_of_two(value: SSAValue) -> int | None:
@@ -168,7 +176,8 @@ def _shift(op: arith.ShLIOp, low: Lowering) -> None:
     form = low.form(op.result)
     whole_integers(low, form)
     instruction, sign = SHIFTS[type(op)]
-    value = spread(low, low.value(op.lhs), form, "s" if sign == SIGNED else "u")
+    lhs = low.value(op.lhs)
+    value = spread_low_bits(low, lhs, form) if sign == BITS else spread(low, lhs, form, sign)
     amount = _amount(op, low, form)
     result = low.emit(instruction(value, amount, f"{sign}{register_bits(form)}"))
     low.define(op.result, gather(low, result, form))
