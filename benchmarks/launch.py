@@ -202,8 +202,8 @@ def others(stream: Any) -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {"torch.add": lambda: torch.add(a, b, out=c)}
     with suppress(ImportError):
         found["Triton"] = _triton(a, b, c)
-    own = _own_launcher()
     try:
+        own = _own_launcher()
         own(stream, (ELEMENTS // TILE,), add, (a, b, c, TILE))
     except Exception as error:
         print(f"cuTile's own launcher: {type(error).__name__}: {str(error).splitlines()[0]}")

@@ -67,3 +67,17 @@ def test_lanes_add_two_columns_of_an_accumulator_at_once(monkeypatch: pytest.Mon
     slower = _predicted(CASES["split_k_atomic f16"], **tiles).microseconds - found.microseconds
     sums = 128 * 128 * 128 / HOPPER.multiprocessors
     assert slower * HOPPER.clock == pytest.approx(sums / 2, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "together"),
+    [
+        ("cross_entropy", {"rows": 1, "num_worker_warps": 4, "occupancy": 4}, 4),
+        ("embedding", {"rows": 16, "columns": 512, "num_worker_warps": 8}, 4),
+    ],
+)
+def test_blocks_share_a_multiprocessor_by_registers_as_ptxas_has_them(
+    name: str, config: dict[str, int], together: int
+) -> None:
+    """106 of a thread are 112; of 64-bit addresses an access has one, not each element."""
+    assert _predicted(CASES[name], **config).together == together

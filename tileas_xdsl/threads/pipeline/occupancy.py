@@ -8,15 +8,17 @@ live at once and a margin, in which code without products was not seen to spill.
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
@@ -130,7 +132,8 @@ def expected_blocks(
     if has_instance(kernel, DotOp, AgentSwitchOp):
         return max(hint, 1)
     threads, registers = warps * WARP, target.registers_per_multiprocessor
-    tiles = peak_registers(kernel.body, resident_registers)
+    counted = _registers_but_of_addresses if typical else resident_registers
+    tiles = peak_registers(kernel.body, counted)
     fit, live = _blocks_that_fit(kernel, tiles, warps, 0, target), tiles // threads
     if not live:
         return max(hint, fit)
@@ -175,6 +178,20 @@ def resident_registers(value: SSAValue) -> int:
     if type(user) is ReduceOp and isinstance(owner, Operation) and _is_by_element(owner):
         return 0
     return _registers_of_line(value) if _is_streamed(value) else tile_registers(value)
+
+
+def _registers_but_of_addresses(value: SSAValue) -> int:
+    """Return `resident_registers`; none of addresses, of which an access of a thread has one.
+
+    What is computed in 64 bits is one, where tiles do not hold such numbers: %p = addptr %q, %i64.
+    """
+    element = element_of(value.type)
+    is_index = element == i64 and not _is_loaded(value)
+    return 0 if is_index or isinstance(element, PtrType) else resident_registers(value)
+
+
+def _is_loaded(value: SSAValue) -> bool:
+    return isinstance(value.owner, TiledLoadBase | LoadOp | WaitOp)
 
 
 def _registers_of_line(value: SSAValue) -> int:
