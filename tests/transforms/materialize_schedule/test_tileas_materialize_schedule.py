@@ -246,12 +246,12 @@ def test_products_run_apart_where_registers_hold_both(
     assert ("nv_tileas.async.pipeline.agent_switch" in made) == is_rotated
 
 
-@pytest.mark.parametrize("order", ["eager", "lazy", "random"])
-def test_heads_of_256_are_right(order: Order) -> None:
+def test_heads_of_256_are_right() -> None:
     problem = Attention(1, 1, 130, 200, 256, causal=True, tm=128, tn=64).problem()
     kernel = problem.compiled("sm_90a")
     assert kernel.assemble().spills == 0
-    assert emulated(problem, kernel, order=order).is_right
+    for order in ("eager", "lazy", "random"):
+        assert emulated(problem, kernel, order=order).is_right, order
 
 
 def test_products_of_a_round_that_does_not_fit_two_run_at_once() -> None:
