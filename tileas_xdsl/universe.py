@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +144,13 @@ class LazyImport:
     module: str
     name: str
 
+    @cached_property
+    def _member(self) -> Any:
+        return getattr(import_module(f"tileas_xdsl.{self.module}"), self.name)
+
     def __call__(self) -> Any:
         """Import the module and return its member."""
-        return getattr(import_module(f"tileas_xdsl.{self.module}"), self.name)
+        return self._member
 
 
 def _camel_case(name: str) -> str:

@@ -6,8 +6,10 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, fields
 from types import FunctionType
+from typing import TypeVar
 
 import pytest
+from xdsl import irdl
 from xdsl.dialects import arith, cf, scf
 from xdsl.dialects import test as ir
 from xdsl.dialects.builtin import (
@@ -18,12 +20,15 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     StringAttr,
+    TensorType,
+    f32,
     i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.irdl import IRDLOperation, ParametrizedAttribute, irdl_attr_definition
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import AnyAttr, IRDLOperation, ParametrizedAttribute, irdl_attr_definition
+from xdsl.utils.exceptions import PyRDLTypeError, VerifyException
+from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects import xdsl_core
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -166,3 +171,15 @@ def test_attributes_are_data_classes_whose_methods_are_compiled_on_use() -> None
         setattr(pair, "first", IntAttr(3))  # noqa: B010
     with pytest.raises(VerifyException):
         Pair(StringAttr("x"), StringAttr("y"))
+
+
+def test_constraints_of_hints_are_made_once() -> None:
+    tile, hint = TensorType(i32, [2]), TensorType[IntegerType]
+    assert isa(tile, hint)
+    assert not isa(TensorType(f32, [2]), hint)
+    assert not isa(i32, hint)
+    constraint = irdl.irdl_to_attr_constraint(hint)
+    assert irdl.irdl_to_attr_constraint(TensorType[IntegerType]) is constraint
+    with pytest.raises(PyRDLTypeError, match="unexpected context"):
+        irdl.irdl_to_attr_constraint(TypeVar("T", bound=Attribute))
+    assert irdl.irdl_to_attr_constraint(Attribute) == AnyAttr()

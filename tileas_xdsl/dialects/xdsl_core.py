@@ -13,6 +13,7 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
                                 operation, by way of a setter
     op.clone()                  constructors, nested generators       `cloning.clone`
     @irdl_attr_definition       compiles up to six methods            `data_classes.dataclass`
+    isa(x, TensorType[F])       makes the constraint, 30 objects      remembers it
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
 
@@ -24,13 +25,16 @@ and operations are equal by identity.  Classes that are defined later inherit al
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
+from xdsl import irdl
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands, OpSuccessors
-from xdsl.irdl import IRDLOperation, attributes
+from xdsl.irdl import AttrConstraint, IRDLOperation, attributes
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor
 
 from tileas_xdsl.data_classes import dataclass
@@ -66,6 +70,7 @@ def accelerate() -> None:
     type.__setattr__(Attribute, "__post_init__", _verify)
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
     attributes.__dict__["dataclass"] = dataclass
+    irdl.__dict__["irdl_to_attr_constraint"] = _constraint_of
 
 
 def _abstract_kinds() -> list[type]:
@@ -85,6 +90,18 @@ def _set_getter(name: str, view: type) -> None:
     """Have a property of operations make its view without a function around it."""
     found: property = vars(Operation)[name]
     type.__setattr__(Operation, name, property(view, found.fset, found.fdel, found.__doc__))
+
+
+def _constraint_of(hint: Any, *, allow_type_var: bool = False) -> AttrConstraint:
+    """Return the constraint that a type hint is; what cannot be hashed is not remembered."""
+    if not isinstance(hint, Hashable):
+        return attributes.irdl_to_attr_constraint(hint, allow_type_var=allow_type_var)
+    return _remembered_constraint(hint, allow_type_var)
+
+
+@lru_cache(1 << 10)
+def _remembered_constraint(hint: Any, allow_type_var: bool) -> AttrConstraint:
+    return attributes.irdl_to_attr_constraint(hint, allow_type_var=allow_type_var)
 
 
 def _verify(self: Attribute) -> None:

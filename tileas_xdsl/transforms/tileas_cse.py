@@ -182,11 +182,15 @@ def _may_be_seen(effects: Effects) -> bool:
 
 
 def _key(op: Operation) -> Hashable:
-    """What two equal operations have in common: their class, their operands and their properties.
+    """What two equal operations have in common: their class and operands; of at most one, more.
 
-    A tile that is stored in parts is read by hundreds of operations that differ in a position.
+    Constants are many, and a tile that is stored in parts is read by hundreds of operations: those
+    differ in a value or a position, which are properties.
     """
-    return type(op), frozenset(op.properties.items()), *map(id, operands_of(op))
+    operands = operands_of(op)
+    if len(operands) > 1:
+        return type(op), *map(id, operands)
+    return type(op), frozenset(op.properties.items()), *map(id, operands)
 
 
 def _is_same(op: Operation, other: Operation) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -86,9 +87,9 @@ class TileGroup:
 
     nodes: list[Node] = field(default_factory=list[Node])
 
-    @property
+    @cached_property
     def values(self) -> list[SSAValue]:
-        """The values among the nodes, in the order of the program."""
+        """The values among the nodes, in the order of the program; no node is added later."""
         return [node for node in self.nodes if not isinstance(node, StagePart)]
 
     @property

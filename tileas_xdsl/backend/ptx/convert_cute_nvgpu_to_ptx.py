@@ -48,7 +48,7 @@ class ConvertCuteNvgpuToPtx(ModulePass):
             declared.update(kernel.declared)
         block = op.body.block
         for kernel in tuple(block.ops):
-            block.erase_op(kernel)
+            kernel.detach()  # Nothing else refers to it: to take it apart is a walk more.
         entries = [kernel.entry for kernel in lowered]
         block.add_ops([*shared, *globals_, *declared.values(), *entries])
         # PTX is printed without another look: a register that is not written on some path would be

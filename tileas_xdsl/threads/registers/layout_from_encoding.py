@@ -108,8 +108,10 @@ def _is_plain(shape: tuple[int, ...]) -> bool:
 
 def _without_repeats(layout: Layout, shape: tuple[int, ...]) -> Layout:
     """The layout without replicas that are all in one register."""
+    if layout.rank <= len(shape):
+        return layout
     modes = tuple(layout) if isinstance(layout.shape, tuple) else (layout,)
-    if len(modes) <= len(shape) or any(d for _, d in modes[-1].leaves()):
+    if any(d for _, d in modes[-1].leaves()):
         return layout
     return make_layout(*modes[:-1])
 

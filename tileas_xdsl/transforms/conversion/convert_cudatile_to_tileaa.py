@@ -66,7 +66,6 @@ def _convert_module(module: cuda_tile.ModuleOp, capability: Capability) -> None:
     for op in _operations(module):
         around.insert_op_before(_converted(op, capability), module)
     module.detach()
-    module.erase()
 
 
 def _converted(op: Operation, capability: Capability) -> Operation:

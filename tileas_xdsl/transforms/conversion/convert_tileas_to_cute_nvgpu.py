@@ -59,7 +59,8 @@ class ConvertTileasToCuteNvgpu(ModulePass):
         kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
         lowered = [_lowered(kernel, target, self.standalone) for kernel in kernels]
         for kernel, made in zip(kernels, lowered, strict=True):
-            Rewriter.replace_op(kernel, made, [])
+            op.body.block.insert_ops_before(made, kernel)
+            kernel.detach()
 
 
 def _lowered(kernel: func.FuncOp, target: Target, is_standalone: bool) -> Sequence[Operation]:
