@@ -47,6 +47,7 @@ from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.pipelines import (
     ASKING,
+    BOUND_ROWS,
     DEAL_ITERATIONS,
     FORM_CLUSTERS,
     PIPELINES,
@@ -56,6 +57,7 @@ from tileas_xdsl.pipelines import (
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
     ANY_ROWS,
+    BOUNDED_ROWS,
     FEW_TILE_BLOCKS,
     PERSISTENT_LAUNCHES,
     SHARED_LOADS,
@@ -65,6 +67,7 @@ from tileas_xdsl.target.kernel_abi import (
     Question,
     chosen_axis,
     chosen_count,
+    chosen_lengths,
     usual_form,
 )
 
@@ -333,7 +336,7 @@ def compile_module(
 
 def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
     """The pass once more, for the form of the kernel that launches want of what it has asked."""
-    from tileas_xdsl.backend.ptx.abi import few_tile_blocks_of, shared_loads_of
+    from tileas_xdsl.backend.ptx.abi import bounded_rows_of, few_tile_blocks_of, shared_loads_of
 
     if spec not in ASKING:
         return None
@@ -342,6 +345,11 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
             few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))
             if (count := chosen_count(few, choose)) > 0:
                 return ArgSpec(spec.name, {"ctas": (count,)})
+        elif spec == BOUND_ROWS:
+            rows = bounded_rows_of(op.attributes.get(BOUNDED_ROWS))
+            if (lengths := chosen_lengths(rows, choose)) is not None:
+                least, most = lengths
+                return ArgSpec(spec.name, {"least": (least,), "most": (most,)})
         elif spec == FORM_CLUSTERS:
             shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
             if (axis := chosen_axis(shared, choose)) is not None:

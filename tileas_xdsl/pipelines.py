@@ -68,7 +68,10 @@ PLAN_CTA = ArgSpec("tileas-plan-cta", {})
 DEAL_ITERATIONS = ArgSpec("tileas-deal-iterations", {})
 """CTAs that take tile after tile share those of the last waves, where a launch gains."""
 
-ASKING = (PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
+BOUND_ROWS = ArgSpec("tileas-bound-rows", {})
+"""Rows have the length that a launch knows."""
+
+ASKING = (BOUND_ROWS, PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
 """Passes that write down what a launch decides: with other options they do it."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
@@ -80,7 +83,7 @@ _LAID_OUT = (
     *_plain("tileas-rotate-rows", _LAYOUT[0]),
     _BULK,
     *_plain("tileas-multicast-loads", *_LAYOUT[1:], "tileas-materialize-async"),
-    *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums", "tileas-version-rows"),
+    *_plain("tileas-unroll-register-loops", "tileas-defer-lane-sums"),
 )
 """Loads and constants have their places, tiles are laid out, and TMA moves asynchronously.
 
@@ -107,8 +110,9 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
 _FROM_TILEAA = (
-    *_plain("convert-tileaa-to-tileas", "tileas-peel-masks", "tileas-fuse-elementwise"),
-    *_plain("tileas-plan-cta", "tileas-load-tables", "tileas-normalize-dot-operands"),
+    *_plain("convert-tileaa-to-tileas", "tileas-bound-rows", "tileas-peel-masks"),
+    *_plain("tileas-fuse-elementwise", "tileas-plan-cta", "tileas-load-tables"),
+    *_plain("tileas-normalize-dot-operands"),
     ArgSpec("tileas-cse", {"extensions": (True,)}),
     *_plain("tileas-compact-loops", "tileas-chunk-tiles"),
 )

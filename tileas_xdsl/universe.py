@@ -96,6 +96,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "lower-tma-load-store-to-async",
         "tileas-assign-buffers",
         "tileas-attach-tma-descriptor-args",
+        "tileas-bound-rows",
         "tileas-choose-tma",
         "tileas-legalize-i1-memory",
         "tileas-load-tables",
@@ -104,7 +105,6 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-remove-buffer-alias",
         "tileas-rotate-rows",
         "tileas-separate-host-tma",
-        "tileas-version-rows",
     ),
     "transforms.pipelining": (
         "optimize-execution-unit-mapping",

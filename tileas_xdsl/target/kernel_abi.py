@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up, ceil_div
+from tileas_xdsl.target.bounded_rows import BoundedRows
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.persistent_launches import PersistentLaunches
@@ -58,6 +59,9 @@ TILE_BLOCKS = "tile blocks"
 PERSISTENT_LAUNCHES = "tileas.persistent_launches"
 """Attribute of a kernel that could be persistent, or is: the `PersistentLaunches` that gain."""
 
+BOUNDED_ROWS, ROW_LENGTHS = "tileas.bounded_rows", "tileas.row_lengths"
+"""Attributes of a kernel: the `BoundedRows` of launches, and the lengths of those it is for."""
+
 UNEVEN_WAVES = "tileas.uneven_waves"
 """Attribute of a kernel whose CTAs can share tile blocks: the `UnevenWaves` of launches."""
 
@@ -70,7 +74,7 @@ RUNS_AT_ONCE = "tileas.runs_at_once"
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
 
-QUESTIONS = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES)
+QUESTIONS = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES, BOUNDED_ROWS)
 """Attributes of a kernel that say what launches decide."""
 
 INTERPRETED_TILE_BLOCKS = 3
@@ -208,7 +212,7 @@ def persistent_ctas(
     return align_up(min(count, at_once) * ctas, max(cluster, ctas)), 1, 1
 
 
-Question: TypeAlias = PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves
+Question: TypeAlias = PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves | BoundedRows
 """What a launch decides: whether CTAs take many tile blocks, are clusters, divide or share some."""
 
 ChooseForm: TypeAlias = Callable[[Question], bool]
@@ -221,12 +225,15 @@ def usual_form(question: Question) -> bool:
     return False
 
 
-Form: TypeAlias = tuple[bool, int | None, int, bool]
+RowLengths: TypeAlias = tuple[int, int]
+"""The least and the most elements of rows."""
+
+Form: TypeAlias = tuple[bool, int | None, int, bool, RowLengths | None]
 """Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, how many CTAs
 compute a tile block of a launch whose CTAs all run at once (0 of others), and whether they share
 those of the last waves."""
 
-USUAL_FORM: Form = False, None, 0, False
+USUAL_FORM: Form = False, None, 0, False, None
 """CTAs take one tile block each, and load by themselves."""
 
 
@@ -238,6 +245,11 @@ def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | N
 def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
     """Return how many CTAs the first question that launches agree to asks for; 0 for none."""
     return next((question.count for question in questions if choose(question)), 0)
+
+
+def chosen_lengths(questions: Iterable[BoundedRows], choose: ChooseForm) -> RowLengths | None:
+    """Return the lengths of rows of the first question that launches agree to."""
+    return next(((one.least, one.most) for one in questions if choose(one)), None)
 
 
 def suits(
@@ -301,13 +313,17 @@ class KernelAbi:
     """Whether a launch may begin before the kernel in front of it on the stream has completed."""
     runs_at_once: bool = False
     """Whether all CTAs of its launches run at once, one on a multiprocessor."""
+    bounded_rows: tuple[BoundedRows, ...] = ()
+    """The launches that have code for the length of their rows, the exact lengths first."""
+    row_lengths: RowLengths | None = None
+    """The least and the most elements of rows that the code is for; None for any."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
         single = (self.persistent_launches, self.uneven_waves)
         known = (one for one in single if one is not None)
-        return [*known, *self.shared_loads, *self.few_tile_blocks]
+        return [*known, *self.shared_loads, *self.few_tile_blocks, *self.bounded_rows]
 
     @property
     def form(self) -> Form:
@@ -315,7 +331,7 @@ class KernelAbi:
         is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
-        return is_persistent, self.cluster_axis, count, is_dealt
+        return is_persistent, self.cluster_axis, count, is_dealt, self.row_lengths
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
@@ -323,7 +339,8 @@ class KernelAbi:
         is_persistent = asked is not None and choose(asked)
         count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
-        return is_persistent, chosen_axis(self.shared_loads, choose), count, is_dealt
+        axis = chosen_axis(self.shared_loads, choose)
+        return is_persistent, axis, count, is_dealt, chosen_lengths(self.bounded_rows, choose)
 
     def transfer_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs transfer tiles; 0 for none."""

@@ -39,13 +39,16 @@ def _as_it_is(found: Any) -> Any:
 
 
 def _of_union(kinds: tuple[Any, ...]) -> Reader:
-    """Read a dictionary as the data class of a union, and the rest as it is."""
+    """Read a dictionary as the data class of a union, a list as its tuple, the rest as it is."""
     classes = [_reader(kind) for kind in kinds if is_dataclass(kind)]
+    tuples = [_reader(kind) for kind in kinds if get_origin(kind) is tuple]
 
     def read(found: Any) -> Any:
-        return classes[0](found) if isinstance(found, dict) else found
+        if classes and isinstance(found, dict):
+            return classes[0](found)
+        return tuples[0](found) if tuples and isinstance(found, list) else found
 
-    return read if classes else _as_it_is
+    return read
 
 
 def _tuple(kinds: tuple[Any, ...]) -> Reader:

@@ -4,7 +4,7 @@
 
 // A kernel is a function; hints for the target are its specification.
 cuda_tile.module @kernels {
-  // CHECK-LABEL: func.func @scalars(%p: !nv_tileaa.ptr<f32, 1>, %n: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>, nv_tileaa.compute_capability = 90 : i32, nv_tileaa.target_spec = "sm_90a"}
+  // CHECK-LABEL: func.func @scalars(%p: !nv_tileaa.ptr<f32, 1>, %n: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>, nv_tileaa.compute_capability = 90 : i32, nv_tileaa.target_spec = "sm_90a", nv_tileaa.num_worker_warps_per_cta = 8 : i32}
   entry @scalars(%p: tile<ptr<f32>>, %n: tile<i32>) optimization_hints = <sm_90 = {num_worker_warps_per_cta = 8}> {
     // CHECK: %x = nv_tileaa.get_program_id {axis = 0 : i32}
     %x, %y, %z = get_tile_block_id : tile<i32>

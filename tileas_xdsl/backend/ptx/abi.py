@@ -18,12 +18,15 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.plain_attributes import plain_data
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.target.bounded_rows import BoundedRows, bounded_rows
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import (
+    BOUNDED_ROWS,
     CLUSTERED,
     FEW_TILE_BLOCKS,
     PERSISTENT,
     PERSISTENT_LAUNCHES,
+    ROW_LENGTHS,
     RUNS_AT_ONCE,
     SHARED_LOADS,
     TILE_BLOCK_CTAS,
@@ -31,6 +34,7 @@ from tileas_xdsl.target.kernel_abi import (
     UNEVEN_WAVES,
     WAITS_FIRST,
     KernelAbi,
+    RowLengths,
 )
 from tileas_xdsl.target.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.plain_data import read_plain
@@ -80,6 +84,8 @@ def _abi(
         uneven_waves_of(found.get(UNEVEN_WAVES)),
         WAITS_FIRST in found,
         RUNS_AT_ONCE in found,
+        bounded_rows_of(found.get(BOUNDED_ROWS)),
+        _lengths(found.get(ROW_LENGTHS)),
     )
 
 
@@ -99,6 +105,21 @@ def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]
         return ()
     found = plain_data(attribute)
     return tuple(read_plain(FewTileBlocks, {"count": n, **found}) for n in found["counts"])
+
+
+def bounded_rows_of(attribute: Attribute | None) -> tuple[BoundedRows, ...]:
+    """Read `{width = 8192, arguments = [2, 10]}`."""
+    if attribute is None:
+        return ()
+    found = plain_data(attribute)
+    return bounded_rows(found["width"], found["arguments"])
+
+
+def _lengths(attribute: Attribute | None) -> RowLengths | None:
+    if attribute is None:
+        return None
+    least, most = _numbers(attribute)
+    return least, most
 
 
 def persistent_launches_of(attribute: Attribute | None) -> PersistentLaunches | None:

@@ -18,6 +18,7 @@ KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""
 
 CTAS_HINT = "nv_tileaa.num_cta_in_cga"
+WARPS_HINT = "nv_tileaa.num_worker_warps_per_cta"
 """How many CTAs a kernel asks to compute each tile block together (`num_ctas` of cuTile)."""
 
 

@@ -10,7 +10,6 @@ import sys
 import threading
 import warnings
 from importlib import import_module
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
@@ -18,9 +17,7 @@ from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_i
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.few_tile_blocks import ALONE, COUNTS
-from tileas_xdsl.target.kernel_abi import ChooseForm, Form, usual_form
-from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel
@@ -86,15 +83,18 @@ def _cached(
     if store is None or _is_extended():
         return _compile(kernel, content, target, for_gpu, choose)
     parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
-    forms = product((False, True), (None, *range(len(AXES))), (0, ALONE, *COUNTS), (False, True))
-    keys: dict[Form, str] = {form: entry_key(*parts, str(form)) for form in forms}
-    for key in keys.values():
-        found = _stored(store, key)
-        if found is not None and found.abi.form == found.abi.wanted(choose):
+    first = _stored(store, entry_key(*parts))
+    if first is not None:
+        wanted = first.abi.wanted(choose)
+        found = (
+            first if first.abi.form == wanted else _stored(store, entry_key(*parts, str(wanted)))
+        )
+        if found is not None:
             return found
     found = _compile(kernel, content, target, for_gpu, choose)
     if not _is_extended():
-        store.put(keys[found.abi.form], found.to_bytes())
+        form = () if first is None else (str(found.abi.form),)
+        store.put(entry_key(*parts, *form), found.to_bytes())
     return found
 
 

@@ -51,6 +51,7 @@ from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     PERSISTENT,
     QUESTIONS,
+    ROW_LENGTHS,
     RUNS_AT_ONCE,
     TILE_BLOCK_CTAS,
     TILE_BLOCKS,
@@ -225,7 +226,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    for name in (*QUESTIONS, RUNS_AT_ONCE):
+    for name in (*QUESTIONS, RUNS_AT_ONCE, ROW_LENGTHS):
         if (question := plan.kernel.attributes.get(name)) is not None:
             found[name] = question
     if (axis := axis_of_clusters(plan.kernel)) is not None:

@@ -32,7 +32,7 @@ def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:
         return divisor_of(e, owner.input)
     if isinstance(owner, arith.MuliOp):
         return divisor_of(e, owner.lhs) * divisor_of(e, owner.rhs)
-    if isinstance(owner, arith.AddiOp | arith.MinSIOp):
+    if isinstance(owner, arith.AddiOp | arith.MaxSIOp | arith.MinSIOp):
         return gcd(divisor_of(e, owner.lhs), divisor_of(e, owner.rhs))
     return 1
 
@@ -47,6 +47,22 @@ def most_of(value: SSAValue) -> int | None:
     if isinstance(owner, arith.MinSIOp):
         known = [most for operand in owner.operands if (most := most_of(operand)) is not None]
         return min(known, default=None)
+    return None
+
+
+def least_of(value: SSAValue) -> int | None:
+    """Return a number that a value is never less than; None where none is known."""
+    if (number := constant_value(value)) is not None:
+        return number
+    owner = value.owner
+    if isinstance(owner, arith.IndexCastOp):
+        return least_of(owner.input)
+    if isinstance(owner, arith.MaxSIOp | arith.MinSIOp):
+        found = [least_of(operand) for operand in owner.operands]
+        known = [least for least in found if least is not None]
+        if isinstance(owner, arith.MaxSIOp):
+            return max(known, default=None)
+        return min(known) if len(known) == len(found) else None
     return None
 
 

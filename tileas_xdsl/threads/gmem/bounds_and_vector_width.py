@@ -47,7 +47,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
-from tileas_xdsl.threads.codegen.known_integers import divisor_of, most_of
+from tileas_xdsl.threads.codegen.known_integers import divisor_of, least_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 
@@ -158,6 +158,14 @@ class GlobalTile:
     def is_behind(self, piece: AccessChunk) -> bool:
         """Whether a piece is known to be behind the end of the array in all threads."""
         return self.end is not None and piece.span > 1 and piece.shift >= self.end
+
+    def is_within(self, columns: int) -> bool:
+        """Whether so many columns of the tile are known to be in bounds."""
+        limit = self.limits[-1]
+        if limit is None or self.factors[-1]:
+            return False
+        least = least_of(limit)
+        return least is not None and columns <= least
 
     def contains(self, e: ThreadBuilder, columns: int) -> SSAValue | None:
         """Return whether all rows are in bounds up to a column; None if they always are."""

@@ -203,6 +203,8 @@ class Accesses:
     def _exists(self, row: Row, piece: AccessChunk, offset: int) -> SSAValue | None:
         if _end_of(piece) <= self.inside:
             return row.held
+        if self.window.is_within(_end_of(piece)):
+            return row.exists
         return logical_and(self.e, row.exists, self.window.has(self.e, -1, row.column, offset))
 
     def is_whole(self, piece: AccessChunk) -> bool:
@@ -269,7 +271,9 @@ class Accesses:
         if self.runs_again:
             return None
         pieces = thread_chunks(self.e, self.layout, bits_of(self.window.view.element))
-        ends = sorted({_end_of(piece) for piece in pieces if not self.window.is_behind(piece)})
+        window = self.window
+        tested = (piece for piece in pieces if not window.is_behind(piece))
+        ends = sorted({end for end in map(_end_of, tested) if not window.is_within(end)})
         return None if len(ends) < WORTH_A_TEST else replace(self, inside=ends[-2])
 
     def _either(

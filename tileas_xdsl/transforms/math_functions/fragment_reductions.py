@@ -62,19 +62,26 @@ def _combined(kind: type[Operation], a: Value, b: Value) -> Value:
 
 
 def _scalar_of(value: Value, kind: type[Operation]) -> Value:
+    """One element of all: of 40 the first 32 by halves down to 8, with the other 8, and so on."""
     length = value.scope.length
     if length is None:
         return value
-    rest: list[Value] = []
-    while length > 1:
+    total, offset = None, 0
+    for size in (1 << bit for bit in reversed(range(length.bit_length())) if length >> bit & 1):
+        part = value if size == length else _part(value, offset, size)
+        total = part if total is None else _combined(kind, _halved(total, kind, size), part)
+        offset += size
+    assert total is not None
+    one = _halved(total, kind, 1)
+    return Scope(value.scope.insert).take(vector.ExtractOp(one.ssa, [0], value.element).result)
+
+
+def _halved(value: Value, kind: type[Operation], size: int) -> Value:
+    """A fragment of so many elements, each of which combines as many."""
+    while (length := value.scope.length) is not None and length > size:
         half = length // 2
-        if length % 2:
-            rest.append(_part(value, length - 1, 1))
         value = _combined(kind, _part(value, 0, half), _part(value, half, half))
-        length = half
-    for last in rest:
-        value = _combined(kind, value, last)
-    return Scope(value.scope.insert).take(vector.ExtractOp(value.ssa, [0], value.element).result)
+    return value
 
 
 def _part(value: Value, offset: int, size: int) -> Value:

@@ -18,8 +18,9 @@ from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
-from tileas_xdsl.target.few_tile_blocks import NO_NUMBER
-from tileas_xdsl.target.kernel_abi import USUAL_FORM, ChooseForm, Grid, suits
+from tileas_xdsl.target.bounded_rows import BoundedRows
+from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER, NO_NUMBER
+from tileas_xdsl.target.kernel_abi import ChooseForm, Grid, Question, suits
 
 
 class GpuBackend:
@@ -74,19 +75,28 @@ class GpuBackend:
         questions = [one for one in executable.abi.questions if one.may_suit(flat)]
         if not questions:
             return LaunchPlan(executable, device, flat, programmatic=dependent)
-        usual = common(one.unsuited(device.multiprocessors) for one in questions)
         plans: dict[int, LaunchPlan] = {}
 
         def form(grid: Grid) -> LaunchPlan:
             found = table.executable(parameters, capability, choose(grid))
             if id(found) not in plans:
-                blocks = usual if found.abi.form == USUAL_FORM else NO_NUMBER
+                answers = choose(grid)
+                blocks = common(
+                    _answering(one, answers(one), device.multiprocessors) for one in questions
+                )
                 plans[id(found)] = LaunchPlan(
                     found, device, flat, programmatic=dependent, tile_blocks=blocks
                 )
             return plans[id(found)]
 
         return ChosenPlan(form)
+
+
+def _answering(question: Question, answer: bool, multiprocessors: int) -> range:
+    """The numbers of tile blocks whose launches all give the same answer, as far as is known."""
+    if not answer:
+        return question.unsuited(multiprocessors)
+    return ANY_NUMBER if isinstance(question, BoundedRows) else NO_NUMBER
 
 
 def common(numbers: Iterable[range]) -> range:

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.attributes import (
     CTAS_HINT,
     KERNEL_SPEC,
+    WARPS_HINT,
     KernelSpec,
     KernelSpecAttr,
 )
@@ -61,6 +62,8 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
     }
     if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
         found[CTAS_HINT] = IntegerAttr(blocks, i32)
+    if (warps := _hint(hints, capability, "num_worker_warps_per_cta")) is not None:
+        found[WARPS_HINT] = IntegerAttr(warps, i32)
     return found
 
 

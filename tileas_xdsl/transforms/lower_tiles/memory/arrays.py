@@ -18,7 +18,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects import cute
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToPtrOp, PtrToIntOp
-from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
@@ -29,7 +29,12 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE as SLOT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, i64_constant
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    constant_like,
+    i64_constant,
+)
 from tileas_xdsl.threads.codegen.known_integers import divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
     ARRAY_ALIGNMENT,
@@ -108,8 +113,13 @@ def _count(e: ThreadBuilder, number: SSAValue | int) -> SSAValue | int:
 
 
 def assume(e: ThreadBuilder, op: AssumeOp) -> Sequence[Lowered]:
-    """Return the same value, and record its divisor if the assumption always holds."""
+    """Return the same value, and record its divisor if the assumption always holds.
+
+    A number between two bounds is written as one that is cut to them, of which accesses can tell.
+    """
     found, fact = e.get(op.source), op.fact
+    if isinstance(fact, BoundedAttr) and isinstance(found, Scalar):
+        return [_bounded(e, found, *fact.bounds)]
     always = isinstance(op.parent_op(), func.FuncOp)
     if not always or not isinstance(fact, DivByAttr) or fact.group is not None:
         return [found]
@@ -120,6 +130,16 @@ def assume(e: ThreadBuilder, op: AssumeOp) -> Sequence[Lowered]:
         alignment = max(gcd(divisor, ARRAY_ALIGNMENT), found.alignment)
         return [replace(found, alignment=alignment)]
     return [found]
+
+
+def _bounded(e: ThreadBuilder, found: Scalar, least: int | None, most: int | None) -> Scalar:
+    if least is None or most is None:
+        return found
+    low, high = (constant_like(e, found.value, bound) for bound in (least, most))
+    above = e.insert(arith.MaxSIOp(found.value, low)).result
+    value = e.insert(arith.MinSIOp(above, high)).result
+    e.promised[value] = e.promised.get(found.value, 1)
+    return Scalar(value)
 
 
 def same(e: ThreadBuilder, op: BitcastOp | IntToPtrOp | PtrToIntOp) -> Sequence[Lowered]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import math, scf
+from xdsl.dialects import math, scf, vector
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 
+from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
+from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.transforms.math_functions import coefficients
+from tileas_xdsl.transforms.math_functions.alike_elements import alike_elements, first_elements
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
 from tileas_xdsl.transforms.math_functions.fragment_reductions import largest, least
 
@@ -87,7 +90,12 @@ def exp_of_fragment(x: Value, highest: float, *, is_uniform: bool = False) -> Va
 
     No element is greater than `highest`, which spares half of the test if that is small.  Where all
     threads of a warp are there (`is_uniform`) they choose together: lanes that differ take both.
+
+    Elements at the end that are one number, as those behind the end of a row, are computed once.
     """
+    alike, length = alike_elements(x.ssa), x.scope.length
+    if length is not None and 1 < alike < length:
+        return _of_alike(x, length - alike, highest, is_uniform=is_uniform)
     is_near = least(x).compare("ge", -NEAR) if highest <= NEAR else largest(x).compare("le", NEAR)
     if is_uniform:
         everywhere = ReduxOp(is_near.cast("extui", i32).ssa, "and")
@@ -96,6 +104,18 @@ def exp_of_fragment(x: Value, highest: float, *, is_uniform: bool = False) -> Va
     choice = scf.IfOp(is_near.ssa, [x.ssa.type], *arms)
     x.scope.insert(choice)
     return x.scope.take(choice.output[0])
+
+
+def _of_alike(x: Value, front: int, highest: float, *, is_uniform: bool) -> Value:
+    """The exponentials of a fragment whose elements behind the first ones are alike."""
+    insert, length = x.scope.insert, x.scope.length
+    assert length is not None
+    first = Scope(insert, front).take(first_elements(x.ssa, front, insert))
+    last = Scope(insert).take(vector.ExtractOp(x.ssa, [front], x.element).result)
+    ends = vector.BroadcastOp(exp(last).ssa, vector_of(x.element, length - front))
+    insert(ends)
+    begins = exp_of_fragment(first, highest, is_uniform=is_uniform)
+    return x.scope.take(MakeFragmentOp([begins.ssa, ends.vector]).result)
 
 
 def _of_each(x: Value, function: Callable[[Value], Value]) -> Region:

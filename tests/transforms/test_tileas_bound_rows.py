@@ -1,0 +1,111 @@
+"""Code for the length of rows that a launch knows is right, and has nothing behind their ends."""
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+
+from kernels.cutile.layer_norm import layer_norm
+from kernels.cutile.softmax import softmax
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.bounded_rows import BoundedRows
+from tileas_xdsl.target.kernel_abi import Question, usual_form
+
+
+def arguments(kernel: Any, element: Any, columns: int, rows: int, width: int) -> tuple[Any, ...]:
+    """Random rows off the origin; a result without numbers."""
+    random = np.random.default_rng(columns)
+    x = (random.standard_normal((6, columns)) + 0.5).astype(element)
+    y = np.full_like(x, np.nan)
+    if kernel is softmax:
+        return x, y, rows, width
+    w, b = (random.standard_normal(columns).astype(element) for _ in "wb")
+    return x, w, b, y, np.zeros(6, np.float32), np.zeros(6, np.float32), rows, width
+
+
+def expected(kernel: Any, x: Any, *others: Any) -> Any:
+    x = x.astype(np.float64)
+    if kernel is softmax:
+        powers = np.exp(x - x.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
+    w, b, *_ = others
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * w + b
+
+
+@cache
+def made(
+    kernel: Any, element: Any, columns: int, rows: int, width: int, target: str = "sm_90a"
+) -> CompiledKernel:
+    """The kernel for rows of this length."""
+    args = arguments(kernel, element, columns, rows, width)
+
+    def choose(question: Question) -> bool:
+        is_known = isinstance(question, BoundedRows)
+        return is_known and question.least <= columns <= question.most
+
+    return compile(kernel, *args, target=target)._made_again(choose=choose)
+
+
+CASES = [
+    (softmax, np.float16, 700, 1, 1024, (513, 767)),
+    (softmax, np.float16, 768, 1, 1024, (768, 768)),
+    (softmax, np.float16, 1021, 1, 1024, (769, 1023)),  # rows begin between vectors
+    (softmax, np.float32, 1281, 1, 2048, (1281, 1535)),
+    (softmax, np.float16, 513, 2, 1024, (513, 767)),
+    (softmax, np.float32, 1, 1, 1024, (1, 255)),
+    (layer_norm, np.float16, 640, 1, 1024, (513, 767)),
+    (layer_norm, np.float32, 1280, 1, 2048, (1280, 1280)),
+    (layer_norm, np.float16, 2100, 1, 4096, (2049, 2559)),
+]
+
+
+@pytest.mark.parametrize(("kernel", "element", "columns", "rows", "width", "lengths"), CASES)
+def test_rows_of_a_known_length_are_right(
+    kernel: Any, element: Any, columns: int, rows: int, width: int, lengths: tuple[int, int]
+) -> None:
+    found = made(kernel, element, columns, rows, width)
+    assert found.abi.row_lengths == lengths
+    args = arguments(kernel, element, columns, rows, width)
+    ran = found.emulate(*args, grid=6 // rows)
+    assert not ran.findings
+    result = ran.arrays[1 if kernel is softmax else 3]
+    tolerance = 2e-3 if element is np.float16 else 1e-5
+    np.testing.assert_allclose(result, expected(kernel, *args), rtol=tolerance, atol=tolerance)
+
+
+def test_nothing_behind_rows_is_loaded_or_stored() -> None:
+    """Of 2,048 places 1,280 are loaded, and each load has the mask of its row alone."""
+    exact, between = (made(softmax, np.float16, n, 1, 2048) for n in (1280, 1288))
+    masks = [re.findall(r"@(%p\d+) ld\.global", one.ptx) for one in (exact, between)]
+    assert [len(set(each)) for each in masks] == [1, 2]
+    assert len(masks[0]) * exact.abi.threads * 8 == 1280
+
+
+def test_a_form_says_which_rows_it_is_for() -> None:
+    found = made(softmax, np.float16, 700, 1, 1024)
+    usual = compile(softmax, *arguments(softmax, np.float16, 700, 1, 1024), target="sm_90a")
+    assert found.abi.bounded_rows == usual.abi.bounded_rows
+    assert found.abi.wanted(usual_form) == usual.abi.form != found.abi.form
+    stored = Executable("sm_90a", found.abi, found.ptx, b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == found.abi
+
+
+@ct.kernel(num_worker_warps=4)
+def doubled(x, y):
+    ct.store(y, (ct.bid(0), 0), 2 * ct.load(x, (ct.bid(0), 0), (1, 2048)))
+
+
+def test_warps_of_a_hint_are_kept() -> None:
+    x = np.ones((4, 1280), np.float16)
+    kernel = compile(doubled, x, x.copy(), target="sm_90a")
+    asked = kernel.abi.bounded_rows[-1]
+    assert kernel._made_again(choose=lambda one: one == asked).abi.threads == 128

@@ -1,0 +1,43 @@
+"""Rows of arrays that begin where a tile does: their extents, and the tile's.
+
+%v = make_memref %p sizes[%m, %n]        tiled_load %v[%i, 0] : 1x8192      8192, %n
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+
+
+def array_of(op: TiledLoadBase | TiledStoreOp) -> MakeMemrefOp | None:
+    """Return the array of an access to a whole view of one."""
+    view = op.view.owner
+    if not isinstance(view, ViewOp) or not view.is_whole:
+        return None
+    made = view.source.owner
+    return made if isinstance(made, MakeMemrefOp) else None
+
+
+def row_of(op: TiledLoadBase | TiledStoreOp) -> tuple[int, SSAValue] | None:
+    """Return the width of a tile that begins with the rows of an array, and their extent."""
+    shape = shape_of(op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()) or (1,)
+    array = array_of(op)
+    if array is None or shape[-1] == 1 or (op.offsets and op.rotated is None):
+        return None
+    extent = array.extent(array.array.get_num_dims() - 1)
+    if not isinstance(extent, SSAValue) or not isinstance(extent.type, IntegerType):
+        return None
+    return (shape[-1], extent) if constant_integer(_uncast(op.coords[-1])) == 0 else None
+
+
+def _uncast(value: SSAValue) -> SSAValue:
+    while isinstance(made := value.owner, arith.IndexCastOp):
+        value = made.input
+    return value
