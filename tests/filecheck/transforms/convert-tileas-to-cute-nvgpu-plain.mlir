@@ -25,7 +25,7 @@ func.func @line(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {nv_tilea
   func.return
 }
 
-// CHECK-LABEL:   func.func @line(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @line(%ptr: !cute.ptr<f32, gmem, align<16>>, %ptr_1: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 32 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = cute_nvgpu.arch.block_idx "x"
@@ -63,7 +63,7 @@ func.func @ragged(%x: memref<?x?xf16>, %y: memref<8x64xf16>) attributes {nv_tile
   func.return
 }
 
-// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %size_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 16 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
+// CHECK-LABEL:   func.func @ragged(%ptr: !cute.ptr<f16, gmem, align<16>>, %size: index, %size_1: index, %ptr_1: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 64, 1, 1>, nvvm.minctasm = 32 : i32, tileas.smem_bytes = 0 : i32, tileas.parameters = ["ptr 0", "size 0 0", "size 0 1", "ptr 1"], tileas.tensor_maps = [], tileas.smem_map = "       0 bytes in all"} {
 // CHECK-NEXT:      %0 = cute_nvgpu.arch.lane_idx
 // CHECK-NEXT:      %1 = cute_nvgpu.arch.warp_idx
 // CHECK-NEXT:      %2 = cute_nvgpu.arch.block_idx "x"

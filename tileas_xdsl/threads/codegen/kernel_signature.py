@@ -69,6 +69,7 @@ from tileas_xdsl.threads.gmem.bounds_and_vector_width import is_packed
 from tileas_xdsl.threads.gmem.pointer_tiles import memory_pointer
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
+from tileas_xdsl.threads.pipeline.streams import blocks_of_streams
 
 TENSOR_MAPS = "tileas.tensor_maps"
 """The recipes of the hidden descriptors, in the order of the arguments."""
@@ -206,7 +207,8 @@ def _has_wide_extents(op: Operation) -> bool:
 def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attribute]:
     """Return the launch attributes of a kernel."""
     block, cluster = plan.block, plan.facts.cluster
-    resident = blocks_that_fit(plan.kernel, block.warps, plan.shared.bytes, plan.target)
+    fit = blocks_that_fit(plan.kernel, block.warps, plan.shared.bytes, plan.target)
+    resident = max(fit, blocks_of_streams(plan.kernel, block.threads, plan.target))
     found: dict[str, Attribute] = {
         "cute.kernel": UnitAttr(),
         "nvvm.reqntid": DenseArrayBase.from_list(i32, [block.threads, 1, 1]),
