@@ -15,11 +15,11 @@ stores, and layer_norm of 32,768 columns spilled 40 bytes. At the level of tiles
 them as well, so that tiles of pointers are equal that a program computes twice, and their loads:
 
     %t = nv_tileas.load %p after %start               %t = nv_tileas.load %p after %start
-    %s = nv_tileas.store %x, %q after %start     ->   %s = nv_tileas.store %x, %q after %start
-    %u = nv_tileas.load %p after %start               use(%t)
+    %u = nv_tileas.load %p after %start          ->   use(%t, %t)
+    use(%t, %u)
 
-Weak loads behind one token read the same: a write that nothing orders with one of them races with
-it, and one that is ordered with both is in front of that token, or behind both.
+A store between them keeps both, though no token orders it with the second one: cuTile has a token
+for each array, and an array that is passed twice is one array, whose program stores to it in order.
 """
 
 from __future__ import annotations
@@ -49,9 +49,6 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import next_of, operands_of, operations_of
 from tileas_xdsl.dialects.ir_queries import DECLARED_FREE, has_trait
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
-from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 
 Effects: TypeAlias = "AbstractSet[EffectInstance] | None"
 
@@ -137,9 +134,7 @@ class _Merging:
 
     def _reads_the_same(self, first: Operation, second: Operation) -> bool:
         """Return whether no write between two reads may be of what they read."""
-        if first.parent is not second.parent:
-            return False
-        return _is_weak(second) or not self._writes_between(first, second)
+        return first.parent is second.parent and not self._writes_between(first, second)
 
     def _writes_between(self, first: Operation, second: Operation) -> bool:
         between = next_of(first)
@@ -209,11 +204,3 @@ def _is_same(op: Operation, other: Operation) -> bool:
 
 def _may_write(effects: Effects) -> bool:
     return effects is None or any(effect.kind is MemoryEffectKind.WRITE for effect in effects)
-
-
-def _is_weak(op: Operation) -> bool:
-    """Whether a load is ordered by its token alone, which is one of its operands."""
-    if not isinstance(op, LoadOp | TiledLoadOp):
-        return False
-    is_weak = op.mem_semantic is None or op.mem_semantic.data is MemSemantic.WEAK
-    return op.token is not None and is_weak
