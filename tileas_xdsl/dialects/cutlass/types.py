@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntAttr, StringAttr
 from xdsl.ir import TypeAttribute
-from xdsl.irdl import irdl_attr_definition
+from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.dialects.clauses import INTEGER, INTEGERS, WORD, Clause, ClausedType, flag
@@ -57,11 +57,7 @@ class PipelineType(ClausedType, TypeAttribute):
     CLAUSES = (Clause(WORD), Clause(INTEGER), Clause(INTEGER, "multicast", " ", default=IntAttr(1)))
 
     def __init__(self, kind: str | StringAttr, stages: int | IntAttr, multicast: int | IntAttr = 1):
-        super().__init__(
-            StringAttr(kind) if isinstance(kind, str) else kind,
-            IntAttr(stages) if isinstance(stages, int) else stages,
-            IntAttr(multicast) if isinstance(multicast, int) else multicast,
-        )
+        super().__init__(StringAttr.get(kind), IntAttr.get(stages), IntAttr.get(multicast))
 
     @property
     def facts(self) -> PipelineKind:
@@ -79,26 +75,23 @@ class PipelineType(ClausedType, TypeAttribute):
             )
 
 
-class _NumberedType(ClausedType, TypeAttribute):
-    """A type that says a number."""
+class _StateType(ClausedType, TypeAttribute):
+    """Base of the states of pipelines and sequences: of so many stages."""
 
     number: IntAttr
 
     CLAUSES = (Clause(INTEGER),)
 
+    def verify(self) -> None:
+        _check_positive("the stages of a state are", self.number.data)
+
 
 @irdl_attr_definition
-class PipelineStateType(_NumberedType):
+class PipelineStateType(_StateType):
     """`!cutlass.pipeline_state<3>`: a stage by its index, the parity of the phase, a count."""
 
     name = "cutlass.pipeline_state"
-    number: IntAttr
-
-    def __init__(self, number: int | IntAttr) -> None:
-        super().__init__(IntAttr(number) if isinstance(number, int) else number)
-
-    def verify(self) -> None:
-        _check_positive("the stages of a state are", self.number.data)
+    number: IntAttr = param_def(converter=IntAttr.get)
 
 
 @irdl_attr_definition
@@ -139,10 +132,7 @@ class SchedulerParamsType(ClausedType, TypeAttribute):
     CLAUSES = (Clause(WORD), Clause(WORD))
 
     def __init__(self, kind: str | StringAttr, raster: str | StringAttr = "m") -> None:
-        super().__init__(
-            StringAttr(kind) if isinstance(kind, str) else kind,
-            StringAttr(raster) if isinstance(raster, str) else raster,
-        )
+        super().__init__(StringAttr.get(kind), StringAttr.get(raster))
 
     @property
     def splits(self) -> bool:
@@ -176,16 +166,10 @@ class SeqBarType(ClausedType, TypeAttribute):
     """`!cutlass.seq_bar<2, 3>`: barriers for each of 2 stages and 3 groups that take turns."""
 
     name = "cutlass.seq_bar"
-    depth: IntAttr
-    length: IntAttr
+    depth: IntAttr = param_def(converter=IntAttr.get)
+    length: IntAttr = param_def(converter=IntAttr.get)
 
     CLAUSES = (Clause(INTEGER), Clause(INTEGER))
-
-    def __init__(self, depth: int | IntAttr, length: int | IntAttr) -> None:
-        super().__init__(
-            IntAttr(depth) if isinstance(depth, int) else depth,
-            IntAttr(length) if isinstance(length, int) else length,
-        )
 
     @property
     def barriers(self) -> int:
@@ -198,14 +182,8 @@ class SeqBarType(ClausedType, TypeAttribute):
 
 
 @irdl_attr_definition
-class SeqBarStateType(_NumberedType):
+class SeqBarStateType(_StateType):
     """`!cutlass.seq_bar_state<2>`: a stage of a sequence of that depth, and the parity."""
 
     name = "cutlass.seq_bar_state"
-    number: IntAttr
-
-    def __init__(self, number: int | IntAttr) -> None:
-        super().__init__(IntAttr(number) if isinstance(number, int) else number)
-
-    def verify(self) -> None:
-        _check_positive("the stages of a state are", self.number.data)
+    number: IntAttr = param_def(converter=IntAttr.get)

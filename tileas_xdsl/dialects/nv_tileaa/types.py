@@ -64,5 +64,4 @@ class PtrType(ClausedType, TypeAttribute):
     CLAUSES = (Clause(TYPE), Clause(INTEGER))
 
     def __init__(self, pointee: Attribute, address_space: int | IntAttr = 1) -> None:
-        space = address_space if isinstance(address_space, IntAttr) else IntAttr(address_space)
-        super().__init__(pointee, space)
+        super().__init__(pointee, IntAttr.get(address_space))

@@ -52,7 +52,7 @@ class FragmentAttr(ClausedType):
     def __init__(self, map: AffineMap | AffineMapAttr, replicas: int | IntAttr = 1) -> None:
         super().__init__(
             AffineMapAttr(map) if isinstance(map, AffineMap) else map,
-            IntAttr(replicas) if isinstance(replicas, int) else replicas,
+            IntAttr.get(replicas),
         )
 
     @property
