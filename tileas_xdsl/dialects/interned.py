@@ -11,8 +11,10 @@ from functools import cache, lru_cache
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
+    FloatAttr,
     IndexType,
     IntAttr,
     IntegerAttr,
@@ -63,6 +65,17 @@ def i32_attr(value: int) -> IntegerAttr[IntegerType]:
 @_kept
 def _i32_attr(value: int) -> IntegerAttr[IntegerType]:
     return IntegerAttr(value, i32)
+
+
+def float_attr(value: float, type_: AnyFloat) -> FloatAttr[AnyFloat]:
+    """Return a float attribute; 0.0 and -0.0, which are equal, are distinguished by their texts."""
+    is_number = value == value
+    return _float_attr(repr(float(value)), type_) if is_number else FloatAttr(value, type_)
+
+
+@_kept
+def _float_attr(text: str, type_: AnyFloat) -> FloatAttr[AnyFloat]:
+    return FloatAttr(float(text), type_)
 
 
 @_kept

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, f64
+from xdsl.dialects.builtin import ArrayAttr, f64
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.dialects.interned import float_attr
 
 OPERAND_RANGES = "nv_tileas.operand_ranges"
 
@@ -32,7 +33,7 @@ def keep_operand_ranges(op: Operation) -> None:
     """Write the ranges of all operands to an operation on floats."""
     found = operand_ranges(op, FloatRanges())
     numbers = [x for one in found for x in (one.low, one.high, one.least)]
-    op.attributes[OPERAND_RANGES] = ArrayAttr([FloatAttr(x, f64) for x in numbers])
+    op.attributes[OPERAND_RANGES] = ArrayAttr([float_attr(x, f64) for x in numbers])
 
 
 def operand_ranges(op: Operation, ranges: FloatRanges) -> Sequence[FloatRange]:

@@ -23,8 +23,6 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
-    FloatAttr,
-    IntegerAttr,
     StringAttr,
     UnitAttr,
     f32,
@@ -38,8 +36,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp, YieldFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, integer_bits
-from tileas_xdsl.dialects.interned import vector_of
+from tileas_xdsl.dialects.interned import float_attr, integer_attr, vector_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, ROUNDING, SATURATE
+from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
 
 Number: TypeAlias = "Value | float"
@@ -72,10 +71,10 @@ class Scope:
         if type_ is not element:
             attribute: Any = DenseIntOrFPElementsAttr.from_list(type_, [number])
         elif is_integer(element):
-            attribute = IntegerAttr(int(number), type_)
+            attribute = integer_attr(int(number), type_)
         else:
-            attribute = FloatAttr(number, type_)
-        return self.take(arith.ConstantOp(attribute).result)
+            attribute = float_attr(number, type_)
+        return self.take(constant_op(attribute).result)
 
     def take(self, value: SSAValue) -> Value:
         """Wrap an SSA value, and insert its operation if that is new."""
@@ -247,15 +246,15 @@ class Value:
         """Ordered comparison: false for NaN."""
         operands = [self, self._other(other)]
         if is_integer(self.element):
-            predicate = IntegerAttr(_SIGNED[relation], i64)
+            predicate = integer_attr(_SIGNED[relation], i64)
             return self.scope.make(arith.CmpiOp, operands, i1, predicate=predicate)
-        predicate = IntegerAttr(_ORDERED[relation], i64)
+        predicate = integer_attr(_ORDERED[relation], i64)
         return self.scope.make(arith.CmpfOp, operands, i1, predicate=predicate, **_EXACT)
 
     def is_nan(self) -> Value:
         """Whether the value is NaN."""
         # 14 is `uno`: true if one operand is NaN.
-        predicate = IntegerAttr(14, i64)
+        predicate = integer_attr(14, i64)
         return self.scope.make(arith.CmpfOp, [self, self], i1, predicate=predicate, **_EXACT)
 
     def then(self, yes: Number, no: Number, element: Attribute = f32) -> Value:

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.dialects.cute import SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import element_of
+from tileas_xdsl.dialects.xdsl_ops import extraction
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value, is_integer
 
 HALVES = (f16, bf16)
@@ -73,7 +74,7 @@ def _scalar_of(value: Value, kind: type[Operation]) -> Value:
         offset += size
     assert total is not None
     one = _halved(total, kind, 1)
-    return Scope(value.scope.insert).take(vector.ExtractOp(one.ssa, [0], value.element).result)
+    return Scope(value.scope.insert).take(extraction(one.ssa, 0, value.element).result)
 
 
 def _halved(value: Value, kind: type[Operation], size: int) -> Value:

@@ -19,6 +19,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tileas_xdsl.dialects.interned import float_attr
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
@@ -61,7 +62,7 @@ class ConstOp(PtxOp):
     def __init__(self, value: float, kind: str = "b32", count: int = 1) -> None:
         """`count` registers that all hold `value`."""
         attr: Attribute = (
-            FloatAttr(value, _FLOATS[kind]) if kind in _FLOATS else int_attr(int(value))
+            float_attr(value, _FLOATS[kind]) if kind in _FLOATS else int_attr(int(value))
         )
         self.fill((), (reg(kind, count),), value=attr)
 
