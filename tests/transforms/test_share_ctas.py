@@ -98,3 +98,24 @@ def test_tile_blocks_that_may_exchange_data_keep_their_ctas() -> None:
     made = tileas.compile(counted, floats(512), floats(1), 128, target="sm_90a")
     assert made.abi.persistent_launches is None
     assert made.persistent.abi.threads == 32
+
+
+@ct.kernel
+def smoothed(x, y, rounds: int, tile: ct.Constant[int], loads: ct.Constant[bool]):
+    """Rounds that subtract means, of a tile or of what is loaded again in each of them."""
+    row = ct.bid(0)
+    block = ct.load(x, (row, 0), (1, tile))
+    for k in range(rounds):
+        if loads:
+            block = block + ct.load(x, (row, k), (1, tile))
+        block = block - ct.sum(block) * 0.01
+    ct.store(y, (row, 0), block)
+
+
+@pytest.mark.parametrize(("loads", "together"), [(True, 8 * 32), (False, None)])
+def test_loops_ask_for_many_rounds_if_they_load(loads: bool, together: int | None) -> None:
+    """Tile blocks with loops may differ in length; without loads, instructions bound them."""
+    made = tileas.compile(smoothed, floats(4, 32), floats(4, 32), 3, 32, loads, target="sm_90a")
+    assert made.abi.threads == 32
+    asked = made.abi.persistent_launches
+    assert (None if asked is None else asked.together) == together
