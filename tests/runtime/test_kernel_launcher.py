@@ -59,6 +59,9 @@ class Tensor:
     def data_ptr(self) -> int:
         return self.place
 
+    def element_size(self) -> int:
+        return np.dtype(self.dtype.removeprefix("torch.")).itemsize
+
     def stride(self) -> tuple[int, ...]:
         rows = np.empty(self.shape, np.uint8).strides
         return self.strides or rows

@@ -5,6 +5,7 @@ Splitting an element, and joining parts that a thread holds side by side, moves 
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -59,8 +60,8 @@ def test_elements_of_one_width_as_those_of_another(source: Any, result: Any, cou
         found = np.asarray(run(x, y, count, grid=1).arrays[1])
         np.testing.assert_array_equal(found.view(np.uint8), wanted.view(np.uint8))
     if count == 2048 or (count == 128 and wanted.itemsize <= x.itemsize):
-        assert ".shared" not in kernel.ptx.partition("shfl.sync")[2]
-        assert kernel.ptx.count("shfl.sync") == 1  # the index of the warp
+        assert not re.search(r"(ld|st)\.shared", kernel.ptx)
+        assert kernel.ptx.count("shfl.sync") <= 1  # the index of the warp, where there are several
 
 
 @ct.kernel
