@@ -198,10 +198,10 @@ def passes(**options: bool) -> Sequence[ArgSpec]:
 
 
 @cache
-def attention() -> tuple[Problem, CompiledKernel]:
+def attention(**options: bool) -> tuple[Problem, CompiledKernel]:
     problem = Attention(1, 1, 64, 100, 32, tm=64, tn=32).problem()
-    made = compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes())
-    return problem, made
+    chosen = passes(**options)
+    return problem, compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=chosen)
 
 
 def test_products_are_waited_for_by_their_order_of_issue() -> None:
@@ -214,9 +214,28 @@ def test_products_are_waited_for_by_their_order_of_issue() -> None:
     assert waits == [*("0;", "1;", "0;", "0;"), *("0;", "0;")]
 
 
+def test_masked_keys_go_on_in_the_rotation_of_the_others() -> None:
+    """Prologue and steady state of the loop over whole keys, then of that over the last, masked
+    ones, whose prologue is for no whole keys, and the epilogue of both.
+    """
+    _, kernel = attention(through=True)
+    waits = [line.split()[-1] for line in kernel.ptx.splitlines() if "wgmma.wait_group" in line]
+    assert waits == [*("0;", "1;", "0;"), *("0;", "1;", "0;"), "0;"]
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_causal_attention_is_right_in_one_rotation(target: str) -> None:
+    """The first tile block has masked keys alone."""
+    problem = Attention(1, 1, 192, 192, 32, causal=True, tm=64, tn=64).problem()
+    chosen = passes(through=True)
+    kernel = compile(problem.kernel, *problem.arguments(), target=target, passes=chosen)
+    assert emulated(problem, kernel, order="random").is_right
+
+
 @pytest.mark.parametrize("order", ["eager", "lazy", "random"])
-def test_attention_is_right_in_any_order_of_completion(order: Order) -> None:
-    problem, kernel = attention()
+@pytest.mark.parametrize("through", [False, True])
+def test_attention_is_right_in_any_order_of_completion(order: Order, *, through: bool) -> None:
+    problem, kernel = attention(through=through)
     found = emulated(problem, kernel, order=order)
     assert found.is_right, str(found)
 
