@@ -147,6 +147,61 @@ def _byte_product(element: str, stored: str, d: Data) -> Any:
     return torch._scaled_mm(d["a"], right, one, one, out_dtype=d["out"].dtype, use_fast_accum=False)
 
 
+PACKED_TILES = ((16, 64, 128), (64, 64, 128), (128, 256, 64), (256, 128, 64))
+"""Of products by weights of 4 bits: of as many rows as there are, or more."""
+
+GROUP_ROWS = 128
+"""Rows of weights of 4 bits that have a scale and a zero in common."""
+
+
+def packed(target: str) -> Iterator[Case]:
+    """Products by weights of 4 bits, eight in a word, beside those of the weights as f16."""
+    from kernels.cutile.quantized_matmul import packed_matmul
+
+    for m, n, k in ((16, 4096, 4096), (16, 8192, 8192), (64, 8192, 8192), (4096, 4096, 4096)):
+
+        def data(m: int = m, n: int = n, k: int = k) -> Data:
+            return _packed_data(m, n, k)
+
+        ours = {
+            "x".join(map(str, t)): cutile(
+                packed_matmul,
+                lambda d, t=t: (
+                    *(d["a"], d["words"], d["zeros"], d["scales"], d["out"]),
+                    *(*t, GROUP_ROWS),
+                ),
+                (blocks(m, t[0]), blocks(n, t[1])),
+                target,
+            )
+            for t in PACKED_TILES
+            if t[0] == m or m > t[0] > 64
+        }
+        name, size = f"4-bit weights {m}x{n}x{k} f16", k * n // 2 + 2 * m * (k + n)
+        yield _case(name, 2.0 * m * n * k, data, ours, partial(_matmul, ""), size)
+
+
+def _packed_data(m: int, n: int, k: int) -> Data:
+    import torch
+
+    words, zeros = (
+        torch.randint(-(1 << 31), 1 << 31, (rows, n // 8), device="cuda", dtype=torch.int32)
+        for rows in (k, k // GROUP_ROWS)
+    )
+    scales = (torch.rand(k // GROUP_ROWS, n, device="cuda") / 64).half()
+    q, z = (_weights(one) for one in (words, zeros))
+    whole = (q - z.repeat_interleave(GROUP_ROWS, 0)).half()
+    found = {"a": random("f16", m, k), "b": whole * scales.repeat_interleave(GROUP_ROWS, 0)}
+    return {**found, "words": words, "zeros": zeros, "scales": scales, "out": unset("f16", m, n)}
+
+
+def _weights(words: Any) -> Any:
+    """The weights of rows of words, as `packed_matmul` has them."""
+    import torch
+
+    shifts = torch.tensor([4 * (w // 2 + w % 2 * 4) for w in range(8)], device="cuda")
+    return (words[:, :, None] >> shifts & 15).reshape(words.shape[0], -1)
+
+
 def of_tf32(target: str, n: int = 4096) -> Iterator[Case]:
     """Products of f32 whose operands are rounded to tf32, to the nearest even as Tile IR wants."""
     from kernels.cutile.matmul import matmul_tf32
@@ -334,7 +389,7 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 def products(target: str) -> Iterator[Case]:
     """All of these."""
     plain, many = (
-        (transposed, odd_rows, of_bytes, of_tf32, of_f64),
+        (transposed, odd_rows, of_bytes, packed, of_tf32, of_f64),
         (batched, persistent, grouped, experts),
     )
     for maker in (*plain, *many, skinny):
