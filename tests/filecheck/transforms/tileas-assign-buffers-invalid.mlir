@@ -24,7 +24,7 @@ func.func @early(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<64x6
   // expected-error @+1 {{fails to resolve lifetime}}
   %sum = scf.for %k = %zero to %count step %one iter_args(%acc = %first) -> (tensor<64x64xf32>) {
     %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 0 : i32, start = 500 : i32, role = "producer", unit = "tma"}} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
-    // expected-note @+1 {{reads at its start what is there at cycle 1384 of its iteration}}
+    // expected-note @+1 {{reads at its start what is there at cycle 1363 of its iteration}}
     %n = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 1 : i32, order = 0 : i32, start = 1024 : i32, role = "consumer", unit = "tensor_core"}} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
     scf.yield %n : tensor<64x64xf32>
   } {tileas.schedule = {ii = 1024 : i32, roles = [{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, {name = "consumer", warps = 4 : i32, registers = 232 : i32, replicas = 1 : i32}]}}
