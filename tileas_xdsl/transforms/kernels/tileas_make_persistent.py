@@ -121,7 +121,7 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    alike = _rows_alike(kernel) if found is None else 1
+    alike = _rows_alike(kernel, target) if found is None else 1
     spec = spec_of(kernel)
     if spec.persistent or (found is None and not alike and spec.num_warps > 1):
         return
@@ -143,14 +143,14 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         Rewriter.replace_op(kernel, made)
 
 
-def _rows_alike(kernel: func.FuncOp) -> int:
+def _rows_alike(kernel: func.FuncOp, target: Target) -> int:
     """Rows that CTAs step by a multiple of; 0 where rows give no reason for a loop.
 
     Rows that are loaded a round ahead do, and those that meet lines which are kept for the next.
     """
     if ROWS_AHEAD in kernel.attributes:
         return 1
-    return ROWS_ALIKE if meets_lines(kernel) else 0
+    return ROWS_ALIKE if meets_lines(kernel, target) else 0
 
 
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:

@@ -27,7 +27,7 @@ from dataclasses import field
 from math import gcd
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu, tensor
+from xdsl.dialects import arith, func, gpu, scf, tensor
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
@@ -324,12 +324,25 @@ class _Rotation:
         return [op for op, at in loads if self.promise(at) < ACCESS_BYTES]
 
     @property
-    def pays(self) -> bool:
+    def keeps_lines(self) -> bool:
+        """Whether CTAs that take one row after another keep its lines, two or more.
+
+        Of one, vectors that are cut out of two take about as long.
+        """
+        if len(self.lines) < 2 or isinstance(self.anchor.parent_op(), scf.ForOp):
+            return len(self.lines) > 1
+        moves = any(_axes(coord) for op in self.lines for coord in op.coords)
+        return not moves and _counts_along_x(self.place.coords)
+
+    def pays(self, warps: int, target: Target) -> bool:
         """Whether its accesses take less time than those by elements.
 
-        Of a word in each lane, those fill sectors: lines of words are not cut out of vectors.
+        Of a word in each lane, those fill sectors: lines of words are not cut out of vectors, and
+        those that are not kept take registers of their own.
         """
-        return self.place.bits < WORD or not self.lines
+        if self.place.bits < WORD or self.keeps_lines:
+            return True
+        return not self.lines and has_room_for_rotated_words(self.found.width, warps, target)
 
 
 def _rotate(made: _Rotation) -> None:
@@ -425,19 +438,13 @@ def _rotations(function: func.FuncOp) -> Iterator[_Rotation]:
             yield made
 
 
-def meets_lines(function: func.FuncOp) -> bool:
+def meets_lines(function: func.FuncOp, target: Target) -> bool:
     """Whether rows are to be rotated that meet lines which all tile blocks load, aligned otherwise.
 
-    Weights and biases of columns are such lines.  Of one, vectors that are cut out of two take
-    about as long as a loop over rows that keeps it.
+    Weights and biases of columns are such lines.
     """
-    return any(
-        made.pays
-        and len(made.lines) > 1
-        and _counts_along_x(made.place.coords)
-        and not any(_axes(coord) for op in made.lines for coord in op.coords)
-        for made in _rotations(function)
-    )
+    warps = KernelFacts(function).spec.num_warps
+    return any(m.pays(warps, target) and m.keeps_lines for m in _rotations(function))
 
 
 def _axes(coord: SSAValue) -> set[str]:
@@ -474,6 +481,5 @@ def rotate_rows(function: func.FuncOp, target: Target) -> None:
     """Rotate the rows of a function where that takes less time."""
     warps = KernelFacts(function).spec.num_warps
     for made in _rotations(function):
-        width, is_word = made.found.width, made.place.bits >= WORD
-        if made.pays and (not is_word or has_room_for_rotated_words(width, warps, target)):
+        if made.pays(warps, target):
             _rotate(made)
