@@ -19,7 +19,8 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
 
 `accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
 time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values
-and operations are equal by identity.  Classes that are defined later inherit all of it.
+and operations are equal by identity.  Classes that are defined later inherit all of it; none can be
+a `typing.Protocol` too, whose metaclass is another one.
 """
 
 from __future__ import annotations
