@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -46,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
@@ -268,9 +270,17 @@ def is_for_one_thread(body: Region) -> bool:
 def _is_scalar_or_load(op: Operation) -> bool:
     if isinstance(op, StageOp):
         return "producer" in op.name or "produce_one" in op.name
-    if isinstance(op, _BY_ONE_THREAD) or op.name.startswith("gpu."):
+    if isinstance(op, _BY_ONE_THREAD) or op.name.startswith("gpu.") or _is_of_one_element(op):
         return True
     return not isinstance(op, WaitOp | FutureWaitOp) and is_of_scalars(op)
+
+
+def _is_of_one_element(op: Operation) -> bool:
+    """Return whether an operation loads a number through a pointer, as indices of tiles are.
+
+    One thread does that as well, and need not wait for the other warps of the agent then.
+    """
+    return isinstance(op, LoadOp) and as_tile(op.result.type) is None and op.mem_semantic is None
 
 
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:

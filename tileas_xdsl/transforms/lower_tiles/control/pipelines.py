@@ -243,6 +243,8 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     conditional = next((load for load in loads if load.parent is not body), None)
     if conditional is not None:
         raise op_error(conditional, "loads under a condition: the bytes of the stage are not known")
+    if not by_threads:
+        _keep_together(e)
     barrier = advance(e, stages.full, index.stage)
     if stages.is_of_pair:
         count = PAIR * sum(map(_landing, loads))
@@ -260,6 +262,19 @@ def _fill(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
     ended = e.run(body)
     payload = op.results[len(op.ENTRY.gives) :]
     return ended if payload else []
+
+
+def _keep_together(e: ThreadBuilder) -> None:
+    """Let no warp of an agent fill a stage that others of its warps still wait for.
+
+    Nobody waits for warps that issue no copies.  One that falls behind by the stages of a ring, for
+    it waits for an index of its own, misses a phase of `empty` and waits for ever:
+
+        warp 0: wait empty[0], copy, ... wait empty[0], copy, end       empty[0] in phase 2
+        warp 1: load index ...................... wait empty[0] for phase 1: it has the parity of 3
+    """
+    if e.agent.number and e.agent.warps > 1 and not (e.by_one_thread or e.by_one_warp):
+        synchronize_agent(e)
 
 
 def _fill_by_threads(
