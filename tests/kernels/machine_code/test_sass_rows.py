@@ -32,12 +32,15 @@ def assembled(kernel: object, signature: str) -> tuple[Assembled, Counter[str]]:
     ("stride", "singles"), [("?%8", 0), ("?%2", 16), ("?", 16)], ids=lambda value: str(value)
 )
 def test_rows_are_moved_by_vectors_wherever_they_begin(stride: str, singles: int) -> None:
-    """A row of a thread is two vectors; those at the ends of unaligned rows are elements."""
+    """A row of a thread is two vectors; those at the ends of unaligned rows are elements.
+
+    ptxas drops one load: the last element of a vector is in bounds where the whole vector is.
+    """
     rows = f"f16[?, {stride}]"
     made, counts = assembled(softmax, f"x: {rows}, y: {rows}, rows=1, columns=2048")
     assert made.spills == 0
     moved = {name: n for name, n in counts.items() if name[:3] in ("LDG", "STG")}
-    narrow = {NARROW: singles, NARROW.replace("LDG", "STG"): singles} if singles else {}
+    narrow = {NARROW: singles - 1, NARROW.replace("LDG", "STG"): singles} if singles else {}
     assert moved == {WIDE: 2, "STG.E.128": 2, **narrow}
 
 
@@ -101,7 +104,10 @@ def test_weights_of_a_norm_take_no_block_its_room() -> None:
 
 @needs_nvdisasm
 def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
-    """Of shared memory: a CTA has rows that begin alike; 32 warps of a multiprocessor have room."""
+    """Of shared memory: a CTA has rows that begin alike; 32 warps of a multiprocessor have room.
+
+    In front of the loop two vectors are read for each that is rotated.
+    """
     signature = (
         "x: f16[?, ?], w: f16[?], b: f16[?], y: f16[?, ?], means: f32[?], scales: f32[?], "
         "rows=1, columns=4096"
@@ -109,7 +115,7 @@ def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
     made, counts = assembled(layer_norm, signature)
     assert made.spills == 0
     assert made.registers <= 64
-    assert counts["LDS.128"] == 8 + 2
+    assert counts["LDS.128"] == 2 * 8 + 8 + 2
 
 
 @needs_nvdisasm
