@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,13 +228,22 @@ def usual_form(question: Question) -> bool:
 RowLengths: TypeAlias = tuple[int, int]
 """The least and the most elements of rows."""
 
-Form: TypeAlias = tuple[bool, int | None, int, bool, RowLengths | None]
-"""Whether CTAs take many tile blocks, the axis along which tile blocks are clusters, how many CTAs
-compute a tile block of a launch whose CTAs all run at once (0 of others), and whether they share
-those of the last waves."""
 
-USUAL_FORM: Form = False, None, 0, False, None
-"""CTAs take one tile block each, and load by themselves."""
+class Form(NamedTuple):
+    """Which one of the forms of a kernel that launches decide between; the usual one without words.
+
+    In that CTAs take one tile block each, load by themselves, and know no length of a row.
+    """
+
+    is_persistent: bool = False
+    """Whether CTAs take one tile block after another."""
+    cluster_axis: int | None = None
+    """The axis along which tile blocks beside each other are clusters."""
+    few_ctas: int = 0
+    """How many CTAs compute a tile block of a launch whose CTAs all run at once; 0 of others."""
+    is_dealt: bool = False
+    """Whether CTAs share the tile blocks of the last waves."""
+    row_lengths: RowLengths | None = None
 
 
 def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | None:
@@ -331,7 +340,7 @@ class KernelAbi:
         is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
-        return is_persistent, self.cluster_axis, count, is_dealt, self.row_lengths
+        return Form(is_persistent, self.cluster_axis, count, is_dealt, self.row_lengths)
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
@@ -340,7 +349,8 @@ class KernelAbi:
         count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
         axis = chosen_axis(self.shared_loads, choose)
-        return is_persistent, axis, count, is_dealt, chosen_lengths(self.bounded_rows, choose)
+        lengths = chosen_lengths(self.bounded_rows, choose)
+        return Form(is_persistent, axis, count, is_dealt, lengths)
 
     def transfer_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs transfer tiles; 0 for none."""

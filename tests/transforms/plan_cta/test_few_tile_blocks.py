@@ -17,7 +17,7 @@ from kernels.cutile.reductions import sum_of_columns
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.few_tile_blocks import MIN_BYTES, FewTileBlocks
-from tileas_xdsl.target.kernel_abi import Question, suits
+from tileas_xdsl.target.kernel_abi import Form, Question, suits
 
 HALVES = "f16[?, ?%8]"
 PRODUCT = tileas.compile(
@@ -53,7 +53,7 @@ def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int)
     def choose(question: Question) -> bool:
         return suits(question, arguments, grid, of_clusters)
 
-    _, _, count, _ = PRODUCT.abi.wanted(choose)
+    count = PRODUCT.abi.wanted(choose).few_ctas
     assert count == wanted
     numbers = [one.unsuited(132) for one in PRODUCT.abi.few_tile_blocks if choose(one)]
     assert not any(prod(grid) in unsuited for unsuited in numbers)
@@ -103,7 +103,7 @@ def test_code_keeps_what_it_asks() -> None:
     stored = Executable("sm_90a", PRODUCT.abi, PRODUCT.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == PRODUCT.abi
     divided = PRODUCT.divided(4)
-    assert divided.abi.form == (False, None, 4, False)
+    assert divided.abi.form == Form(few_ctas=4)
     assert divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks) == divided.abi.form
 
 
@@ -153,7 +153,7 @@ CASES = (
 @pytest.mark.sample(4)
 def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> None:
     kernel = problem.compiled(target).divided(count)
-    assert kernel.abi.form == (False, None, count, False)
+    assert kernel.abi.form == Form(few_ctas=count)
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right
     assert emulated(problem, kernel, order="random", seed=1).is_right
