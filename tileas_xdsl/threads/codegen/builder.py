@@ -142,6 +142,10 @@ class ThreadBuilder:
         default_factory=dict[AccumulatorRing, StageIndex]
     )
     """For each accumulator in tensor memory the copy in use and the parity of its phase."""
+    before_write: dict[SSAValue, Callable[[], None]] = field(
+        default_factory=dict[SSAValue, "Callable[[], None]"]
+    )
+    """What is emitted before threads write a tile in shared memory: the wait for who reads it."""
     wgmma_groups: list[Block] = field(default_factory=list[Block])
     wgmma_complete: tuple[Block, int] | None = None
     """The last group of wgmma that a wait in this block has waited for."""

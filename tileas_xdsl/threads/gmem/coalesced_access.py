@@ -427,6 +427,8 @@ def overwrite_shared(
     A newly allocated tile needs no barrier before (it has no readers yet, unless it gets the memory
     of a dead one), and none behind if the program has a barrier of the block next.
     """
+    if (wait := e.before_write.pop(target, None)) is not None:
+        wait()
     found = e.get(target)
     is_new = isinstance(found, PendingTile) and found.offset is None and not runs_again(op)
     tile = shared_tile(e, target)

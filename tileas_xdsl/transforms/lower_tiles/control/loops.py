@@ -27,6 +27,7 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
     like_models,
     set_barrier_state,
 )
+from tileas_xdsl.transforms.lower_tiles.control.pipelines import finish_behind_loop
 
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
@@ -55,6 +56,7 @@ def _loop(e: ThreadBuilder, op: scf.ForOp, begin: Sequence[Lowered]) -> Sequence
     e.insert(made)
     left = unflatten(begin, made.results)
     set_barrier_state(e, loads, rings, left[count:])
+    finish_behind_loop(e, op, left)
     return left[:count]
 
 

@@ -16,8 +16,9 @@ for all.  Each warp of a consumer arrives once when it has read the stage.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -58,7 +59,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op
+from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op, selection
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
@@ -72,6 +73,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     OrderToken,
+    RegisterTile,
     SharedTile,
     StageIndex,
     Stages,
@@ -86,8 +88,10 @@ from tileas_xdsl.threads.codegen.thread_ids import (
     is_mma_warp,
     thread_id,
 )
+from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma
 from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
+from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
     initialize_mbarriers,
@@ -431,11 +435,60 @@ def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAVal
 def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
     """Wait, run the body, release."""
     stages, index = _await_full(e, op.token, op.iterator)
+    late = late_product(op, stages.count)
+    if late is not None:
+        is_later = e.insert(
+            arith.CmpiOp(e.scalar(late.loop.body.block.args[0]), e.scalar(late.loop.lb), "ne")
+        ).result
+        e.before_write[late.operand] = partial(_finish_in_loop, e, late, stages, index, is_later)
+        return [OrderToken(stages), *_read(e, op, stages, index)]
     payload = _read(e, op, stages, index)
     tiles = op.regions[0].block.args if op.regions else ()
     products = [product for tile in tiles for product in products_of(tile)]
     _release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
     return [OrderToken(stages), *payload]
+
+
+def _finish_in_loop(
+    e: ThreadBuilder, late: LateProduct, stages: Stages, index: StageIndex, is_later: SSAValue
+) -> None:
+    sums = e.get(late.product.c)
+    assert isinstance(sums, RegisterTile)
+    e.values[late.product.c] = _finish(e, sums, stages, index, is_later)
+
+
+def _finish(
+    e: ThreadBuilder, sums: RegisterTile, stages: Stages, index: StageIndex, is_any: SSAValue
+) -> RegisterTile:
+    """Wait for the product of the round before a stage, if there was one, and release its stage."""
+    done = sums.of(await_wgmma(e, sums.parts))
+    is_first = is_equal(e, index.stage, 0)
+    before = e.insert(binary_op(arith.SubiOp, index.stage, i32_constant(e, 1))).result
+    last = i32_constant(e, stages.count - 1)
+    stage = e.insert(selection(is_first, last, before)).result
+    block = Block()
+    with e.within(block):
+        _release(e, stages, StageIndex(stage, index.phase))
+    run_if(e, is_any, block)
+    return done
+
+
+def finish_behind_loop(e: ThreadBuilder, loop: scf.ForOp, left: list[Lowered]) -> None:
+    """Wait for the product of the last round of a loop, and release its stage."""
+    for op in loop.body.block.ops:
+        if not isinstance(op, ConsumeOneOp):
+            continue
+        stages = _stages_of(e, op.token)
+        late = late_product(op, stages.count)
+        if late is None:
+            continue
+        arguments = list(loop.body.block.args[1:])
+        position = next(k for k, one in enumerate(arguments) if one is op.iterator)
+        index, sums = left[position], left[late.position]
+        assert isinstance(index, StageIndex)
+        assert isinstance(sums, RegisterTile)
+        is_any = e.insert(arith.CmpiOp(e.scalar(loop.lb), e.scalar(loop.ub), "slt")).result
+        left[late.position] = _finish(e, sums, stages, index, is_any)
 
 
 HANDLERS: Handlers = {

@@ -1,0 +1,17 @@
+# pyright: basic, reportArgumentType=false
+"""Products of what threads compute, over as many rounds as an argument says."""
+
+import cuda.tile as ct
+
+
+@ct.kernel
+def unpacked_matmul(a, b, c, rounds):
+    """C = A B of 64x64 tiles: a byte of B is two weights of 4 bits, columns apart by 32."""
+    sums = ct.full((64, 64), 0, dtype=ct.float32)
+    for k in range(rounds):
+        x = ct.load(a, index=(0, k), shape=(64, 64))
+        y = ct.load(b, index=(k, 0), shape=(64, 32))
+        low, high = ct.bitwise_and(y, 15), y >> 4
+        weights = ct.astype(ct.cat((low, high), 1), ct.float16)
+        sums = ct.mma(x, weights, sums)
+    ct.store(c, index=(0, 0), tile=sums)

@@ -1,0 +1,92 @@
+"""Products that run on while threads compute the operand of the next one.
+
+    scf.for %k {                                  wait full[%k]
+      consume_one {                               %y = unpack %words
+        %y = unpack %words                        wgmma_wait_group 0; arrive empty[%k - 1]
+        %s = convert_layout %y : smem       ->    barrier; store %y; barrier
+        %d = dot %s, %x, %c                       wgmma
+      }                                         }
+    }                                           wgmma_wait_group 0; arrive empty[last]
+
+There is one buffer for the computed operand, so that a product is waited for in front of the store
+of the next one, and behind all that computes it.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, SSAValue
+
+from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+
+MIN_STAGES = 3
+"""One that the product reads, one that its next operand is computed of, one that is filled."""
+
+
+@dataclass(frozen=True)
+class LateProduct:
+    """A product of the stage of a round, which is waited for in the next round."""
+
+    product: DotOp
+    loop: scf.ForOp
+    operand: SSAValue
+    """The tile in shared memory that threads write for it."""
+
+    @property
+    def position(self) -> int:
+        """Of the accumulator among what the loop carries."""
+        return self.loop.body.block.args.index(self.product.c) - 1
+
+
+def late_product(op: ConsumeOneOp, stages: int) -> LateProduct | None:
+    """Return the product of a stage if it may run on; None for others."""
+    loop, body = op.parent_op(), op.regions[0].block if op.regions else None
+    products = instances_in(op, DotOp)
+    if not isinstance(loop, scf.ForOp) or body is None or len(products) != 1:
+        return None
+    (product,) = products
+    if stages < MIN_STAGES or product.parent is not body or product.promote is not None:
+        return None
+    if mma_instruction(product.atom) != "wgmma" or not _only_accumulates(op, product, loop):
+        return None
+    written = [value for value in (product.a, product.b) if _is_written(value, body)]
+    in_memory = all(space_of(value.type) is Space.SMEM for value in (product.a, product.b))
+    if len(written) != 1 or not in_memory:
+        return None
+    return LateProduct(product, loop, _whole(written[0]))
+
+
+def _only_accumulates(op: ConsumeOneOp, product: DotOp, loop: scf.ForOp) -> bool:
+    """Whether nothing but the product of the next round has the sums until the loop ends."""
+    end, last = loop.body.block.last_op, product.parent.last_op if product.parent else None
+    if end is None or last is None or not product.result.has_one_use():
+        return False
+    if list(last.operands) != [product.result] or product.c not in loop.body.block.args[1:]:
+        return False
+    position = loop.body.block.args.index(product.c) - 1
+    payload = op.results[-1]
+    return product.c.has_one_use() and payload.has_one_use() and end.operands[position] is payload
+
+
+def _whole(value: SSAValue) -> SSAValue:
+    while isinstance(view := value.owner, ViewOp):
+        value = view.source
+    return value
+
+
+def _is_written(value: SSAValue, body: Block) -> bool:
+    """Whether threads write a tile in shared memory, each round of it once."""
+    whole = _whole(value)
+    if isinstance(made := whole.owner, ConvertLayoutOp):
+        return made.parent is body and space_of(made.source.type) is not Space.SMEM
+    copies = [use.operation for use in whole.uses if isinstance(use.operation, CopyOp)]
+    return isinstance(made, AllocTensorOp) and [op.parent for op in copies] == [body]
