@@ -152,14 +152,14 @@ def test_wrong_command_lines(args: tuple[str, ...], code: int, message: str) -> 
     assert result.stdout == ""
 
 
-def test_an_error_of_a_kernel_is_at_its_line_of_python(folder: Path) -> None:
+def test_an_error_of_a_kernel_is_at_its_line_of_python() -> None:
     pytest.importorskip("cuda.tile")
     said = run("add.py:add", "--sig", SIGNATURE.replace("64", "60"), "--emit", "ir", code=1).stderr
     assert ":6:23: error: " in said
     assert "ct.load(a, (i,), (tile,)) + 1.0" in said
-    (folder / "floor.py").write_text(KERNEL.replace("+ 1.0", "// 3"))
-    said = run("floor.py", "--sig", "a: u32[?], b: u32[?], tile=64", code=1).stderr
-    assert "floor.py:6:23: error: 'cuda_tile.divi' op rounding mode 'negative_inf'" in said
+    said = run("add.py", "--sig", SIGNATURE.replace("64", "8388608"), code=1).stderr
+    assert "add.py:6:23: error: 'nv_tileas.tiled_load' op " in said
+    assert "use a tile of 65536 elements" in said
 
 
 def test_python_reads_bytecode_too() -> None:
