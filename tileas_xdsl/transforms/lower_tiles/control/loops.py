@@ -27,7 +27,7 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
     like_models,
     set_barrier_state,
 )
-from tileas_xdsl.transforms.lower_tiles.control.pipelines import finish_behind_loop
+from tileas_xdsl.transforms.lower_tiles.control.stage_release import finish_behind_loop
 
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:

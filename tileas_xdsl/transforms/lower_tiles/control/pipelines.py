@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -31,12 +31,10 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     CpAsyncMbarrierArriveOp,
     FenceProxyAsyncOp,
     GetDynSmemOp,
-    LaneIdxOp,
     MbarrierArriveExpectTxOp,
     MbarrierArriveOp,
     MbarrierWaitOp,
     SyncWarpOp,
-    UmmaCommitOp,
 )
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -59,21 +57,14 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op, selection
+from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import (
-    cta_mask,
-    i32_constant,
-    is_equal,
-    logical_and,
-    multiply,
-)
+from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, logical_and, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     OrderToken,
-    RegisterTile,
     SharedTile,
     StageIndex,
     Stages,
@@ -82,33 +73,32 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated, run_if
 from tileas_xdsl.threads.codegen.thread_ids import (
     is_elected_in_agent,
-    is_elected_in_warp,
     is_leader_cta,
-    is_mma_issuer,
     is_mma_warp,
     thread_id,
 )
-from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma
 from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
-from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
+from tileas_xdsl.threads.pipeline.late_products import late_product
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
     initialize_mbarriers,
     next_stage,
 )
 from tileas_xdsl.threads.pipeline.stage_consumers import (
-    BY_THREADS,
-    StageReader,
     is_read_by_threads,
     products_of,
     uses_what_it_reads,
 )
 from tileas_xdsl.threads.pipeline.staged_tiles import staged_tiles
-from tileas_xdsl.threads.smem.smem_layout import (
-    ALIGNMENT,
+from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
+from tileas_xdsl.threads.tmem.accumulator_barriers import is_awaited_in
+from tileas_xdsl.transforms.lower_tiles.control.stage_release import (
+    finish_in_loop,
+    reader_of,
+    release,
+    stages_of,
 )
-from tileas_xdsl.threads.tmem.accumulator_barriers import commit, is_awaited_in
 
 
 def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]:
@@ -141,10 +131,6 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
     _initialise(e, stages, e.plan.arrivals(op), e.plan.releases(op, stages.readers))
     token = OrderToken(stages)
     return [token, token]
-
-
-def _reader(e: ThreadBuilder, stages: Stages) -> StageReader:
-    return stages.readers.get(e.agent.number, BY_THREADS)
 
 
 def _initialise(e: ThreadBuilder, stages: Stages, arrivals: int, releases: int) -> None:
@@ -191,20 +177,13 @@ def _stage_count(e: ThreadBuilder, op: IncIterOp) -> int:
 def _acquired(
     e: ThreadBuilder, op: Operation, token: SSAValue, iterator: SSAValue
 ) -> tuple[Stages, StageIndex]:
-    stages, index = _stages_of(e, token), e.get(iterator)
+    stages, index = stages_of(e, token), e.get(iterator)
     assert isinstance(index, StageIndex)
     flip = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
     e.insert(MbarrierWaitOp(advance(e, stages.empty, index.stage), flip))
     if any(reader.is_used for reader in stages.readers.values()):
         e.insert(FenceProxyAsyncOp("shared::cta"))
     return stages, index
-
-
-def _stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
-    found = e.get(token)
-    assert isinstance(found, OrderToken)
-    assert found.stages is not None
-    return found.stages
 
 
 def producer_acquire(e: ThreadBuilder, op: ProducerAcquireOp) -> Sequence[Lowered]:
@@ -215,7 +194,7 @@ def producer_acquire(e: ThreadBuilder, op: ProducerAcquireOp) -> Sequence[Lowere
 
 def producer_write(e: ThreadBuilder, op: ProducerWriteOp) -> Sequence[Lowered]:
     """Announce the bytes of the loads of the body, and issue them."""
-    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    stages, index = stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
     return [OrderToken(stages, index), *_fill(e, op, stages, index)]
 
@@ -345,13 +324,13 @@ def _bind(
 
 def producer_commit(e: ThreadBuilder, op: ProducerCommitOp) -> Sequence[Lowered]:
     """Emit nothing: the loads themselves complete the barrier."""
-    return [OrderToken(_stages_of(e, op.token))]
+    return [OrderToken(stages_of(e, op.token))]
 
 
 def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[Stages, StageIndex]:
-    stages, index = _stages_of(e, token), e.get(iterator)
+    stages, index = stages_of(e, token), e.get(iterator)
     assert isinstance(index, StageIndex)
-    condition = None if _reader(e, stages).by_threads else is_mma_warp(e)
+    condition = None if reader_of(e, stages).by_threads else is_mma_warp(e)
     with predicated(e, condition):
         e.insert(MbarrierWaitOp(advance(e, stages.full, index.stage), index.phase))
         if stages.is_copied_to:  # Products read what threads have written (PTX ISA, proxies).
@@ -367,7 +346,7 @@ def consumer_wait(e: ThreadBuilder, op: ConsumerWaitOp) -> Sequence[Lowered]:
 
 def consumer_read(e: ThreadBuilder, op: ConsumerReadOp) -> Sequence[Lowered]:
     """Run the body on the tiles of the stage."""
-    stages, index = _stages_of(e, op.token), e.get(op.iterator)
+    stages, index = stages_of(e, op.token), e.get(op.iterator)
     assert isinstance(index, StageIndex)
     return [OrderToken(stages, index), *_read(e, op, stages, index)]
 
@@ -395,41 +374,8 @@ def consumer_release(e: ThreadBuilder, op: ConsumerReleaseOp) -> Sequence[Lowere
     assert isinstance(token, OrderToken)
     assert token.stages is not None
     assert token.index is not None
-    _release(e, token.stages, token.index)
+    release(e, token.stages, token.index)
     return [OrderToken(token.stages)]
-
-
-def _release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool = False) -> None:
-    """Release a stage; `done` says that its tcgen05 MMAs are complete, and need no commit."""
-    barrier, reader = advance(e, stages.empty, index.stage), _reader(e, stages)
-    if reader.by_pair:
-        commit(e, barrier)
-    elif reader.by_tensor_core and done:
-        _arrive(e, barrier, stages, is_mma_issuer(e))
-    elif reader.by_tensor_core:
-        mask = None if stages.group == 1 else cta_mask(e, (1 << stages.group) - 1)
-        e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e)))
-    if reader.by_threads:
-        _arrive_of_warp(e, barrier, stages)
-
-
-def _arrive_of_warp(e: ThreadBuilder, barrier: SSAValue, stages: Stages) -> None:
-    """Arrive once for a warp in every block that loads into the stage, a lane in each of them."""
-    if stages.group == 1 or e.by_one_thread:
-        _arrive(e, barrier, stages, is_elected_in_warp(e))
-        return
-    lane = e.insert(LaneIdxOp()).result
-    is_of_group = e.insert(arith.CmpiOp(lane, i32_constant(e, stages.group), "ult")).result
-    e.insert(MbarrierArriveOp(barrier, is_of_group, lane))
-
-
-def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAValue | None) -> None:
-    """Arrive at a barrier of a stage, in every block that loads into the stage."""
-    if stages.group == 1:
-        e.insert(MbarrierArriveOp(barrier, elected))
-        return
-    for rank in range(stages.group):
-        e.insert(MbarrierArriveOp(barrier, elected, i32_constant(e, rank)))
 
 
 def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
@@ -440,55 +386,13 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
         is_later = e.insert(
             arith.CmpiOp(e.scalar(late.loop.body.block.args[0]), e.scalar(late.loop.lb), "ne")
         ).result
-        e.before_write[late.operand] = partial(_finish_in_loop, e, late, stages, index, is_later)
+        e.before_write[late.operand] = partial(finish_in_loop, e, late, stages, index, is_later)
         return [OrderToken(stages), *_read(e, op, stages, index)]
     payload = _read(e, op, stages, index)
     tiles = op.regions[0].block.args if op.regions else ()
     products = [product for tile in tiles for product in products_of(tile)]
-    _release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
+    release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
     return [OrderToken(stages), *payload]
-
-
-def _finish_in_loop(
-    e: ThreadBuilder, late: LateProduct, stages: Stages, index: StageIndex, is_later: SSAValue
-) -> None:
-    sums = e.get(late.product.c)
-    assert isinstance(sums, RegisterTile)
-    e.values[late.product.c] = _finish(e, sums, stages, index, is_later)
-
-
-def _finish(
-    e: ThreadBuilder, sums: RegisterTile, stages: Stages, index: StageIndex, is_any: SSAValue
-) -> RegisterTile:
-    """Wait for the product of the round before a stage, if there was one, and release its stage."""
-    done = sums.of(await_wgmma(e, sums.parts))
-    is_first = is_equal(e, index.stage, 0)
-    before = e.insert(binary_op(arith.SubiOp, index.stage, i32_constant(e, 1))).result
-    last = i32_constant(e, stages.count - 1)
-    stage = e.insert(selection(is_first, last, before)).result
-    block = Block()
-    with e.within(block):
-        _release(e, stages, StageIndex(stage, index.phase))
-    run_if(e, is_any, block)
-    return done
-
-
-def finish_behind_loop(e: ThreadBuilder, loop: scf.ForOp, left: list[Lowered]) -> None:
-    """Wait for the product of the last round of a loop, and release its stage."""
-    for op in loop.body.block.ops:
-        if not isinstance(op, ConsumeOneOp):
-            continue
-        stages = _stages_of(e, op.token)
-        late = late_product(op, stages.count)
-        if late is None:
-            continue
-        arguments = list(loop.body.block.args[1:])
-        position = next(k for k, one in enumerate(arguments) if one is op.iterator)
-        index, sums = left[position], left[late.position]
-        assert isinstance(index, StageIndex)
-        assert isinstance(sums, RegisterTile)
-        is_any = e.insert(arith.CmpiOp(e.scalar(loop.lb), e.scalar(loop.ub), "slt")).result
-        left[late.position] = _finish(e, sums, stages, index, is_any)
 
 
 HANDLERS: Handlers = {

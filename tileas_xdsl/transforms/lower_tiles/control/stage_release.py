@@ -1,0 +1,119 @@
+"""Release stages of pipelines: a warp for itself, the tensor core, or behind a late product.
+
+A stage is released in every block that loads into it.  Where a product runs on while its next
+operand is computed (`threads/pipeline/late_products.py`), the stage of the round before is.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, SSAValue
+
+from tileas_xdsl.dialects.cute_nvgpu import LaneIdxOp, MbarrierArriveOp, UmmaCommitOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
+from tileas_xdsl.dialects.xdsl_ops import binary_op, selection
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i32_constant, is_equal
+from tileas_xdsl.threads.codegen.lowered_values import (
+    Lowered,
+    OrderToken,
+    RegisterTile,
+    StageIndex,
+    Stages,
+)
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.structured_control_flow import run_if
+from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, is_mma_issuer
+from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma
+from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
+from tileas_xdsl.threads.pipeline.stage_consumers import BY_THREADS, StageReader
+from tileas_xdsl.threads.tmem.accumulator_barriers import commit
+
+
+def reader_of(e: ThreadBuilder, stages: Stages) -> StageReader:
+    """Return who of an agent reads stages: its threads, or the tensor core."""
+    return stages.readers.get(e.agent.number, BY_THREADS)
+
+
+def stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
+    """Return the stages whose order a token is."""
+    found = e.get(token)
+    assert isinstance(found, OrderToken)
+    assert found.stages is not None
+    return found.stages
+
+
+def release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool = False) -> None:
+    """Release a stage; `done` says that its tcgen05 MMAs are complete, and need no commit."""
+    barrier, reader = advance(e, stages.empty, index.stage), reader_of(e, stages)
+    if reader.by_pair:
+        commit(e, barrier)
+    elif reader.by_tensor_core and done:
+        _arrive(e, barrier, stages, is_mma_issuer(e))
+    elif reader.by_tensor_core:
+        mask = None if stages.group == 1 else cta_mask(e, (1 << stages.group) - 1)
+        e.insert(UmmaCommitOp(barrier, mask, is_mma_issuer(e)))
+    if reader.by_threads:
+        _arrive_of_warp(e, barrier, stages)
+
+
+def _arrive_of_warp(e: ThreadBuilder, barrier: SSAValue, stages: Stages) -> None:
+    """Arrive once for a warp in every block that loads into the stage, a lane in each of them."""
+    if stages.group == 1 or e.by_one_thread:
+        _arrive(e, barrier, stages, is_elected_in_warp(e))
+        return
+    lane = e.insert(LaneIdxOp()).result
+    is_of_group = e.insert(arith.CmpiOp(lane, i32_constant(e, stages.group), "ult")).result
+    e.insert(MbarrierArriveOp(barrier, is_of_group, lane))
+
+
+def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAValue | None) -> None:
+    """Arrive at a barrier of a stage, in every block that loads into the stage."""
+    if stages.group == 1:
+        e.insert(MbarrierArriveOp(barrier, elected))
+        return
+    for rank in range(stages.group):
+        e.insert(MbarrierArriveOp(barrier, elected, i32_constant(e, rank)))
+
+
+def finish_in_loop(
+    e: ThreadBuilder, late: LateProduct, stages: Stages, index: StageIndex, is_later: SSAValue
+) -> None:
+    """Wait for the product of the round before, in front of the store of its next operand."""
+    sums = e.get(late.product.c)
+    assert isinstance(sums, RegisterTile)
+    e.values[late.product.c] = _finish(e, sums, stages, index, is_later)
+
+
+def _finish(
+    e: ThreadBuilder, sums: RegisterTile, stages: Stages, index: StageIndex, is_any: SSAValue
+) -> RegisterTile:
+    """Wait for the product of the round before a stage, if there was one, and release its stage."""
+    done = sums.of(await_wgmma(e, sums.parts))
+    is_first = is_equal(e, index.stage, 0)
+    before = e.insert(binary_op(arith.SubiOp, index.stage, i32_constant(e, 1))).result
+    last = i32_constant(e, stages.count - 1)
+    stage = e.insert(selection(is_first, last, before)).result
+    block = Block()
+    with e.within(block):
+        release(e, stages, StageIndex(stage, index.phase))
+    run_if(e, is_any, block)
+    return done
+
+
+def finish_behind_loop(e: ThreadBuilder, loop: scf.ForOp, left: list[Lowered]) -> None:
+    """Wait for the product of the last round of a loop, and release its stage."""
+    for op in loop.body.block.ops:
+        if not isinstance(op, ConsumeOneOp):
+            continue
+        stages = stages_of(e, op.token)
+        late = late_product(op, stages.count)
+        if late is None:
+            continue
+        arguments = list(loop.body.block.args[1:])
+        position = next(k for k, one in enumerate(arguments) if one is op.iterator)
+        index, sums = left[position], left[late.position]
+        assert isinstance(index, StageIndex)
+        assert isinstance(sums, RegisterTile)
+        is_any = e.insert(arith.CmpiOp(e.scalar(loop.lb), e.scalar(loop.ub), "slt")).result
+        left[late.position] = _finish(e, sums, stages, index, is_any)
