@@ -1,10 +1,24 @@
 """Launches that are asked how long rows are: each has at most one form, whatever its grid."""
 
+from itertools import pairwise
+
 import pytest
 
-from tileas_xdsl.target.bounded_rows import BoundedRows, bounded_rows
+from tileas_xdsl.target.bounded_rows import BoundedRows
+from tileas_xdsl.target.kernel_abi import chosen_lengths
 
-WIDE = bounded_rows(8192, (2, 10))
+WIDE = BoundedRows.of(8192, (2, 10))
+
+
+def forms(asked: BoundedRows) -> list[BoundedRows]:
+    """All that halves end with."""
+    halves = asked.halves()
+    return [asked] if halves is None else [one for half in halves for one in forms(half)]
+
+
+def chosen(*lengths: object) -> tuple[int, int] | None:
+    """The lengths of the form that a launch wants whose rows have these lengths."""
+    return chosen_lengths(WIDE, lambda one: one.may_suit(given(*lengths)))
 
 
 def given(*lengths: object) -> list[object]:
@@ -26,22 +40,27 @@ def given(*lengths: object) -> list[object]:
     ],
 )
 def test_a_length_has_one_form(length: int, bounds: tuple[int, int]) -> None:
-    (found,) = [one for one in WIDE if one.suits(given(length, length), (400, 1, 1), 132)]
+    assert chosen(length, length) == bounds
+    (found,) = [one for one in forms(WIDE) if one.may_suit(given(length, length))]
     assert (found.least, found.most) == bounds
-    assert found.is_exact == (length == found.least == found.most)
 
 
 @pytest.mark.parametrize("lengths", [(0, 0), (8193, 8193), (5120, 5121), (5120, None), (None, 3)])
 def test_rows_that_no_form_is_for(lengths: tuple[object, object]) -> None:
-    assert not any(one.may_suit(given(*lengths)) for one in WIDE)
+    assert chosen(*lengths) is None
 
 
 def test_no_grid_has_other_code() -> None:
-    (found,) = [one for one in WIDE if one.may_suit(given(5000, 5000))]
-    assert all(found.suits(given(5000, 5000), (n, 1, 1), 132) for n in (1, 132, 1 << 20))
-    assert not found.unsuited(132)
+    assert all(WIDE.suits(given(5000, 5000), (n, 1, 1), 132) for n in (1, 132, 1 << 20))
+    assert not WIDE.unsuited(132)
+
+
+def test_forms_are_next_to_one_another() -> None:
+    found = forms(WIDE)
+    assert (found[0].least, found[-1].most) == (1, 8192)
+    assert all(one.most + 1 == other.least for one, other in pairwise(found))
 
 
 def test_parts_of_narrow_tiles_are_vectors_of_a_warp() -> None:
-    assert [one.most for one in bounded_rows(1024, (2,)) if one.is_exact] == [256, 512, 768, 1024]
-    assert bounded_rows(512, (2,))[0] == BoundedRows(256, 256, (2,))
+    exact = [one.most for one in forms(BoundedRows.of(1024, (2,))) if one.least == one.most]
+    assert exact == [256, 512, 768, 1024]

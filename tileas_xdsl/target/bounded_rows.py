@@ -1,7 +1,7 @@
 """Launches whose rows are as long as a form of the code supposes, in tiles that reach behind them.
 
 Tiles are powers of two, rows are not: of 8,192 places for a row of 5,120 elements three eighths are
-behind its end, which code for any length learns from masks.  Code for rows of 4,097 to 5,120
+behind its end, which code for any length learns from masks.  Code for rows of 4,097 to 5,119
 elements has no registers for the last three eighths, and code for rows of just 5,120 no masks:
 
     eighth of the tile     1    2    3    4    5    6    7    8
@@ -28,17 +28,46 @@ MIN_PART = 256
 
 @dataclass(frozen=True)
 class BoundedRows:
-    """The launches with rows of `least` to `most` elements."""
+    """The launches of a kernel with rows of `least` to `most` elements.
 
-    least: int
-    most: int
+    Those of all forms together are asked first, then half of them, until one is left.
+    """
+
+    width: int
+    """Elements of a row of the tile."""
     arguments: tuple[int, ...]
     """The arguments of the kernel that are extents of rows."""
+    first: int
+    """The first of the forms: with n parts, 2n - 2 ends in part n, and 2n - 1 with it."""
+    last: int
+
+    @staticmethod
+    def of(width: int, arguments: Sequence[int]) -> BoundedRows:
+        """The launches with rows that the tile holds."""
+        return BoundedRows(width, tuple(arguments), 0, 2 * (width // part_of(width)) - 1)
 
     @property
-    def is_exact(self) -> bool:
-        """Whether the length is known."""
-        return self.least == self.most
+    def least(self) -> int:
+        """The fewest elements of a row."""
+        part = part_of(self.width)
+        return (self.first // 2 + 1) * part if self.first % 2 else self.first // 2 * part + 1
+
+    @property
+    def most(self) -> int:
+        """The most elements of a row."""
+        end = (self.last // 2 + 1) * part_of(self.width)
+        return end if self.last % 2 else end - 1
+
+    def halves(self) -> tuple[BoundedRows, BoundedRows] | None:
+        """Return the launches with shorter and with longer rows; None where one form is for all."""
+        if self.first == self.last:
+            return None
+        middle = (self.first + self.last) // 2
+        width, arguments = self.width, self.arguments
+        return (
+            BoundedRows(width, arguments, self.first, middle),
+            BoundedRows(width, arguments, middle + 1, self.last),
+        )
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch is one, whatever its grid: bits of a row depend on its length alone."""
@@ -47,10 +76,8 @@ class BoundedRows:
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments may be one."""
-        lengths = [args[n] if n < len(args) else None for n in self.arguments]
-        return all(
-            isinstance(n, int | np.integer) and self.least <= n <= self.most for n in lengths
-        )
+        given = (args[n] if n < len(args) else None for n in self.arguments)
+        return all(isinstance(n, int | np.integer) and self.least <= n <= self.most for n in given)
 
     def unsuited(self, multiprocessors: int) -> range:
         """The numbers of tile blocks with which no launch is one, of those that may be."""
@@ -59,13 +86,5 @@ class BoundedRows:
 
 
 def part_of(width: int) -> int:
-    """Return the elements of the parts of a tile; as many as it has where there are no parts."""
+    """Return the elements of the parts of a tile; all of them where there is one part."""
     return min(max(width // PARTS, MIN_PART), width)
-
-
-def bounded_rows(width: int, arguments: Sequence[int]) -> tuple[BoundedRows, ...]:
-    """Return the questions for tiles of so many columns: the exact lengths, and those between."""
-    part, given = part_of(width), tuple(arguments)
-    ends = range(part, width + 1, part)
-    between = [BoundedRows(end - part + 1, end - 1, given) for end in ends]
-    return (*(BoundedRows(end, end, given) for end in ends), *between)

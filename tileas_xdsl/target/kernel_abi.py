@@ -256,9 +256,17 @@ def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
     return next((question.count for question in questions if choose(question)), 0)
 
 
-def chosen_lengths(questions: Iterable[BoundedRows], choose: ChooseForm) -> RowLengths | None:
-    """Return the lengths of rows of the first question that launches agree to."""
-    return next(((one.least, one.most) for one in questions if choose(one)), None)
+def chosen_lengths(asked: BoundedRows | None, choose: ChooseForm) -> RowLengths | None:
+    """Return the lengths of rows of the form that launches want; None for that of any length.
+
+    A launch whose arrays differ in the length of their rows may want neither half.
+    """
+    while asked is not None and choose(asked):
+        if (halves := asked.halves()) is None:
+            return asked.least, asked.most
+        shorter, longer = halves
+        asked = shorter if choose(shorter) else longer
+    return None
 
 
 def suits(
@@ -322,17 +330,17 @@ class KernelAbi:
     """Whether a launch may begin before the kernel in front of it on the stream has completed."""
     runs_at_once: bool = False
     """Whether all CTAs of its launches run at once, one on a multiprocessor."""
-    bounded_rows: tuple[BoundedRows, ...] = ()
-    """The launches that have code for the length of their rows, the exact lengths first."""
+    bounded_rows: BoundedRows | None = None
+    """The launches that have code for the length of their rows; None where there are none."""
     row_lengths: RowLengths | None = None
     """The least and the most elements of rows that the code is for; None for any."""
 
     @property
     def questions(self) -> Sequence[Question]:
         """What launches decide."""
-        single = (self.persistent_launches, self.uneven_waves)
+        single = (self.persistent_launches, self.uneven_waves, self.bounded_rows)
         known = (one for one in single if one is not None)
-        return [*known, *self.shared_loads, *self.few_tile_blocks, *self.bounded_rows]
+        return [*known, *self.shared_loads, *self.few_tile_blocks]
 
     @property
     def form(self) -> Form:

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.plain_attributes import plain_data
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.target.bounded_rows import BoundedRows, bounded_rows
+from tileas_xdsl.target.bounded_rows import BoundedRows
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import (
     BOUNDED_ROWS,
@@ -107,12 +107,9 @@ def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]
     return tuple(read_plain(FewTileBlocks, {"count": n, **found}) for n in found["counts"])
 
 
-def bounded_rows_of(attribute: Attribute | None) -> tuple[BoundedRows, ...]:
+def bounded_rows_of(attribute: Attribute | None) -> BoundedRows | None:
     """Read `{width = 8192, arguments = [2, 10]}`."""
-    if attribute is None:
-        return ()
-    found = plain_data(attribute)
-    return bounded_rows(found["width"], found["arguments"])
+    return None if attribute is None else BoundedRows.of(**plain_data(attribute))
 
 
 def _lengths(attribute: Attribute | None) -> RowLengths | None:
