@@ -18,6 +18,7 @@ from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.bounded_rows import BoundedRows
 from tileas_xdsl.target.kernel_abi import Question, usual_form
+from tileas_xdsl.transforms.memory.tileas_bound_rows import TileasBoundRows
 
 
 def arguments(kernel: Any, element: Any, columns: int, rows: int, width: int) -> tuple[Any, ...]:
@@ -109,3 +110,9 @@ def test_warps_of_a_hint_are_kept() -> None:
     kernel = compile(doubled, x, x.copy(), target="sm_90a")
     made = kernel._made_again(choose=lambda one: one.may_suit([1280] * 12))
     assert (made.abi.row_lengths, made.abi.threads) == ((1280, 1280), 128)
+
+
+@pytest.mark.parametrize(("least", "most"), [(5, 0), (0, 5), (6, 5), (-1, -1)])
+def test_bounds_that_hold_no_length_are_refused(least: int, most: int) -> None:
+    with pytest.raises(ValueError, match=f"least is 1 to most: not {least} and {most}"):
+        TileasBoundRows(least, most)

@@ -19,7 +19,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -63,10 +63,10 @@ class Rows:
 class TileasBoundRows(ModulePass):
     """Write down for which lengths of rows a launch may have code of its own.
 
-    A launch is asked for the length of its rows (`tileas.bounded_rows`), and compiles
-    the form for it: with `least` and `most` the pass states their range (`nv_tileaa.assume`), or
-    the number itself, and a tile of one row has as many threads as make its registers end where
-    rows do.  What a hint says about warps is kept.
+    A launch is asked for the length of its rows (`tileas.bounded_rows`), and compiles the form for
+    it: with `least` and `most` the pass states their range (`nv_tileaa.assume`), or the number
+    itself, and a tile of one row has as many threads as make its registers end where rows do.  What
+    a hint says about warps is kept.
 
     Rewrites locally.  Kernels with products keep tiles in shared memory, and are not asked.
     """
@@ -75,6 +75,14 @@ class TileasBoundRows(ModulePass):
 
     least: int = 0
     most: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that no length is between; raises `ValueError`."""
+        if not (0 < self.least <= self.most or self.least == self.most == 0):
+            raise ValueError(
+                f"options least and most are given together, and least is 1 to most: "
+                f"not {self.least} and {self.most}"
+            )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.ops:
@@ -85,14 +93,10 @@ class TileasBoundRows(ModulePass):
             if self.most:
                 _state(rows, self.least, self.most)
                 _set_warps(kernel, rows, self.most)
-                kernel.attributes[ROW_LENGTHS] = DenseArrayBase.from_list(
-                    i64, [self.least, self.most]
-                )
+                kernel.attributes[ROW_LENGTHS] = plain_attribute([self.least, self.most])
             else:
-                arguments = sorted(set(rows.extents.values()))
-                kernel.attributes[BOUNDED_ROWS] = plain_attribute(
-                    {"width": rows.width, "arguments": arguments}
-                )
+                asked = {"width": rows.width, "arguments": sorted(set(rows.extents.values()))}
+                kernel.attributes[BOUNDED_ROWS] = plain_attribute(asked)
 
 
 def _rows(kernel: func.FuncOp) -> Rows | None:
@@ -110,7 +114,7 @@ def _rows(kernel: func.FuncOp) -> Rows | None:
     if len(known) < len(extents):
         return None
     bits = min(bits_of(array.array.element_type) for op in widest if (array := array_of(op)))
-    is_alone = all(shape[0] == 1 for op in widest for shape in [_shape(op)] if len(shape) > 1)
+    is_alone = all(extent == 1 for op in widest for extent in _shape(op)[:-1])
     return Rows(width, known, 8 * ACCESS_BYTES // bits, is_alone)
 
 
