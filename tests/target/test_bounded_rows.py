@@ -35,7 +35,8 @@ def given(*lengths: object) -> list[object]:
         (1024, (1024, 1024)),
         (5000, (4097, 5119)),
         (5120, (5120, 5120)),
-        (8191, (7169, 8191)),
+        (7167, (6145, 7167)),
+        (7168, (7168, 7168)),
         (8192, (8192, 8192)),
     ],
 )
@@ -43,6 +44,11 @@ def test_a_length_has_one_form(length: int, bounds: tuple[int, int]) -> None:
     assert chosen(length, length) == bounds
     (found,) = [one for one in forms(WIDE) if one.may_suit(given(length, length))]
     assert (found.least, found.most) == bounds
+
+
+def test_rows_that_nearly_fill_a_tile_have_the_code_of_all() -> None:
+    assert chosen(7169, 7169) is None
+    assert chosen(8191, 8191) is None
 
 
 @pytest.mark.parametrize("lengths", [(0, 0), (8193, 8193), (5120, 5121), (5120, None), (None, 3)])

@@ -58,6 +58,15 @@ class BoundedRows:
         end = (self.last // 2 + 1) * part_of(self.width)
         return end if self.last % 2 else end - 1
 
+    @property
+    def gains(self) -> bool:
+        """Whether code for these lengths has no masks, or fewer registers than that for all.
+
+        Rows that end in the last part gain nothing: layer_norm f16 of 4,095 columns in a tile of
+        4,096 runs at 3,306 GB/s as any row, and at 3,130 as one of 3,585 to 4,095 (H200).
+        """
+        return self.least == self.most or self.most < self.width - part_of(self.width)
+
     def halves(self) -> tuple[BoundedRows, BoundedRows] | None:
         """Return the launches with shorter and with longer rows; None where one form is for all."""
         if self.first == self.last:

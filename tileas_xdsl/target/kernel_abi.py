@@ -263,7 +263,7 @@ def chosen_lengths(asked: BoundedRows | None, choose: ChooseForm) -> RowLengths 
     """
     while asked is not None and choose(asked):
         if (halves := asked.halves()) is None:
-            return asked.least, asked.most
+            return (asked.least, asked.most) if asked.gains else None
         shorter, longer = halves
         asked = shorter if choose(shorter) else longer
     return None
