@@ -65,7 +65,7 @@ def test_a_class_that_is_defined_later_is_tested_plainly_and_stays_abstract() ->
 
     assert type(Later) is PlainTests
     with pytest.raises(TypeError, match="abstract"):
-        Later()  # pyright: ignore[reportAbstractUsage]
+        Later()
 
 
 def test_values_and_nodes_are_equal_by_identity() -> None:
@@ -168,7 +168,7 @@ def test_attributes_are_data_classes_whose_methods_are_compiled_on_use() -> None
     assert isinstance(vars(Pair)["__eq__"], FunctionType)
     assert [each.name for each in fields(Pair)] == ["first", "second"]
     with pytest.raises(FrozenInstanceError):
-        setattr(pair, "first", IntAttr(3))  # noqa: B010
+        pair.first = IntAttr(3)
     with pytest.raises(VerifyException):
         Pair(StringAttr("x"), StringAttr("y"))
 

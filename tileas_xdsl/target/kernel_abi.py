@@ -278,7 +278,8 @@ def suits(
     where all of them would suffice.
     """
     together = question.count if isinstance(question, FewTileBlocks) else 1
-    return all(question.suits(args, grid, of_clusters(count)) for count in (1, together))
+    counts = (1,) if together == 1 else (1, together)
+    return all(question.suits(args, grid, of_clusters(count)) for count in counts)
 
 
 def is_about_clusters(question: Question) -> bool:

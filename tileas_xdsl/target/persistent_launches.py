@@ -104,8 +104,11 @@ class PersistentLaunches:
         )
 
     def lengths(self, args: Sequence[Any], grid: Sequence[int]) -> Numbers | None:
-        """Return the cycles of the products of each tile block; None if a launch does not know."""
-        numbers = np.arange(min(prod(grid), MAX_COUNTED))
+        """Return the cycles of the products of each tile block, of one where they are equal.
+
+        None if a launch does not know.
+        """
+        numbers = np.arange(min(prod(grid), MAX_COUNTED) if self.differ else 1)
         blocks = [numbers % grid[0], numbers // grid[0] % grid[1], numbers // prod(grid[:2])]
         found = values_of(self.steps, args, grid, blocks)
         return None if found is None else amounts(self.loops, found, numbers.size)

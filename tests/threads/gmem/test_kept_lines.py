@@ -1,4 +1,4 @@
-"""Lines that rotated rows meet, in shared memory: cut out of vectors, on the emulator."""
+"""Weights beside rotated rows, kept in shared memory: rotated by cutting vectors out of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors in the stages of a pipeline: factors along K of an operand, beside its matrices."""
+"""Vectors in the stages of a pipeline beside matrices: scales along K of a product's operand."""
 
 from __future__ import annotations
 

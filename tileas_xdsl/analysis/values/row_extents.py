@@ -29,7 +29,7 @@ def row_of(op: TiledLoadBase | TiledStoreOp) -> tuple[int, SSAValue] | None:
     """Return the width of a tile that begins with the rows of an array, and their extent."""
     shape = shape_of(op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()) or (1,)
     array = array_of(op)
-    if array is None or shape[-1] == 1 or (op.offsets and op.rotated is None):
+    if array is None or shape[-1] == 1 or op.offsets:
         return None
     extent = array.extent(array.array.get_num_dims() - 1)
     if not isinstance(extent, SSAValue) or not isinstance(extent.type, IntegerType):

@@ -248,7 +248,8 @@ def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
     shapes = [shape_of(op.c.type) or (1,) for op in products]
     live = _live_registers(found, usual)
     is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
-    # Beside one warpgroup of a CTA that is alone nobody works while it unpacks an operand.
+    # Of a CTA that is alone on its multiprocessor the tensor core would be idle while the only
+    # consumer warpgroup unpacks an operand.
     is_shared = runs_at_once(found) and found.computes_operands
     can_share = all(
         unit is not None and unit.reads_shared_memory
