@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.kernel_abi import Question, is_about_clusters
+from tileas_xdsl.target.kernel_abi import Question
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -279,11 +279,6 @@ class CompiledKernel:
     def persistent(self) -> CompiledKernel:
         """The kernel once more, whose CTAs take one tile block after another."""
         return self._made_again(persistent="on")
-
-    @cached_property
-    def clustered(self) -> CompiledKernel:
-        """The kernel once more, whose neighbouring tile blocks share loads, if any can."""
-        return self._made_again(choose=is_about_clusters)
 
     def divided(self, count: int) -> CompiledKernel:
         """The kernel once more, whose tile blocks `count` CTAs divide, if they can."""

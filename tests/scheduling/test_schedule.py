@@ -56,8 +56,10 @@ def test_a_schedule_is_read():
     assert schedule is not None
     assert (schedule.ii, schedule.stages) == (1024, 2)
     load, dot, _ = loop.body.block.ops
-    assert schedule.issued_by(Role.PRODUCER) == [load]
-    assert schedule.issued_by(Role.CONSUMER) == [dot]
+    assert (schedule.placements[load].role, schedule.placements[dot].role) == (
+        Role.PRODUCER,
+        Role.CONSUMER,
+    )
     assert schedule.placements[dot].unit is Unit.TENSOR_CORE
     assert schedule.plan.role(Role.CONSUMER).replicas == 2
     assert schedule.plan.stages(0) == 4

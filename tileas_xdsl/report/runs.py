@@ -48,7 +48,6 @@ class Found:
     severity: str
     message: str
     place: Location | None = None
-    ptx_line: int | None = None
     trace: Sequence[str] = ()
     """The events that led to it."""
 
@@ -124,7 +123,7 @@ def diagnosed(level: str, error: DiagnosticError) -> Iterator[Found]:
 def of_diagnostic(level: str, one: Diagnostic) -> Found:
     """Return a diagnostic as a finding."""
     trace = tuple(_with_place(part) for part in one.notes)
-    return Found(level, one.severity, one.text, one.location, None, trace)
+    return Found(level, one.severity, one.text, one.location, trace)
 
 
 def _with_place(note: Diagnostic) -> str:
@@ -135,4 +134,4 @@ def _of_ptx(one: Finding) -> Found:
     origin = one.origin
     place = None if origin is None else Location(origin.path, origin.line, origin.column)
     message = f"{one.message} [{one.kind}]"
-    return Found("PTX", one.severity, message, place, one.line, one.notes)
+    return Found("PTX", one.severity, message, place, one.notes)

@@ -225,11 +225,6 @@ class Schedule:
         """How many iterations are under way at once: 1 where the loop is not rotated."""
         return 1 + max((one.stage for one in self.placements.values()), default=0)
 
-    def issued_by(self, role: Role) -> Sequence[Operation]:
-        """The operations of a role in the order of issue in one round of the steady state."""
-        mine = [op for op, one in self.placements.items() if one.role is role]
-        return sorted(mine, key=lambda op: self.placements[op].order)
-
 
 def loads_of(loop: scf.ForOp) -> Sequence[Operation]:
     """The loads of the loop's body in program order: what `value` of `buffers` counts."""

@@ -22,7 +22,7 @@ from xdsl.irdl import OperandDef, OptOperandDef
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.cute import Cute
 from tileas_xdsl.dialects.cute.base.operation import INFERRED, AlgebraOp, integers
-from tileas_xdsl.dialects.cute.types.integers import FastDivisorType, I32Type
+from tileas_xdsl.dialects.cute.types.integers import DIVISIBLE, FastDivisorType
 from tileas_xdsl.dialects.cute.types.layouts import ComposedLayoutType, LayoutType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType, SwizzleType
 from tileas_xdsl.dialects.cute.types.tuples import (
@@ -64,7 +64,7 @@ TYPES: list[Attribute] = [
     MemRefType(f32, "gmem", LAYOUTS[5]),
     CoordTensorType((0, 0), LAYOUTS[4]),
     DescIterType(f32, "smem", LAYOUTS[0]),
-    I32Type(8),
+    DIVISIBLE[32](8),
     FastDivisorType(32),
     i32,
     i64,

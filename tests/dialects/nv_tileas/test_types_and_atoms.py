@@ -142,18 +142,17 @@ def test_copy_atoms_know_their_spaces(word: str) -> None:
     assert isinstance(atom, CopyAtom)
     assert (str(atom), atom.family) == (word, word)
     assert atom.spaces == COPY_ATOMS[word].spaces
-    assert atom.minimum_target in ("sm_90a", "sm_100a")
-    assert ("tcgen05" in word) == (atom.minimum_target == "sm_100a" and "ldsm" not in word)
+    assert atom.targets[0] in ("sm_90a", "sm_100a")
+    assert ("tcgen05" in word) == (atom.targets[0] == "sm_100a" and "ldsm" not in word)
 
 
 def test_tma_atoms() -> None:
     atom = make_atom("tma_load_3d", {"box": (1, 64, 64), "mode": "im2col", "multicast": None})
     assert atom == TmaAtom("tma_load", 3, (1, 64, 64), "im2col", multicast=True)
     assert isinstance(atom, CopyAtomInterface)
-    assert (atom.family, atom.box_rank, atom.mode_is_known) == ("tma_load", 3, True)
+    assert (atom.family, atom.box_rank) == ("tma_load", 3)
     assert str(atom) == "tma_load_3d<box = [1, 64, 64], mode = im2col, multicast>"
-    assert make_atom("tma_load_2d", {"mode": "gather4"}).minimum_target == "sm_100a"
-    assert not TmaAtom("tma_store", 2, mode="gather4").mode_is_known
+    assert make_atom("tma_load_2d", {"mode": "gather4"}).targets[0] == "sm_100a"
     reduce = make_atom("tma_redg_2d", {"op": "max"})
     assert isinstance(reduce, TmaAtom)
     assert reduce.reduction is RmwMode.MAX
@@ -163,9 +162,9 @@ def test_tma_atoms() -> None:
 def test_mma_and_reduce_atoms() -> None:
     atom = make_atom("tcgen05_mxf4_mxf4_f32", {"scale_vector": 32, "cta_group": 2})
     assert atom == MmaAtom("tcgen05", "mxf4", "mxf4", "f32", (), 32, 2)
-    assert atom.minimum_target == "sm_100a"
+    assert atom.targets[0] == "sm_100a"
     assert make_atom("wgmma_bf16_bf16_f32").family == "wgmma"
-    assert make_atom("mma_e4m3_e5m2_f32").minimum_target == "sm_90a"
+    assert make_atom("mma_e4m3_e5m2_f32").targets[0] == "sm_90a"
     assert make_atom("reduce_min") == ReduceAtom("min")
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.banks import (
-    bank_conflicts,
     fragment_wavefronts,
     ideal_wavefronts,
     wavefronts,
@@ -63,8 +62,6 @@ def test_random_addresses(width: int, span: int, idle: float, seed: int) -> None
     ]
     assert wavefronts(addresses, width, active).tolist() == expected
     assert ideal_wavefronts(addresses, width, active).tolist() == ideal
-    conflicts = bank_conflicts(addresses, width, active)
-    assert conflicts.tolist() == (np.array(expected) - np.array(ideal)).tolist()
 
 
 def test_known_patterns() -> None:

@@ -26,7 +26,6 @@ from tileas_xdsl.layout import (
     zipped_divide,
     zipped_product,
 )
-from tileas_xdsl.layout.operations.tiling import ceil_divide
 
 L = parse_cute_layout
 A = L("(9,(4,8)):(59,(13,1))")
@@ -181,8 +180,3 @@ def test_ranked_products_have_the_product_shape(block, tiler, row_major) -> None
         assert [size(m) for m in result] == [x * y for x, y in zip(block, tiler, strict=True)]
         assert sorted(offsets(result)) == list(range(size(result)))
     assert offsets(blocked_product(a, Layout(tiler)))[: block[0]] == offsets(a)[: block[0]]
-
-
-@given(st.integers(1, 50), st.integers(1, 8))
-def test_ceil_divide_counts_tiles(target: int, tile: int) -> None:
-    assert size(Layout(ceil_divide(target, Layout(tile)))) == -(-target // tile)

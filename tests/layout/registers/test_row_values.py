@@ -10,7 +10,7 @@ from support.seeds import seeds
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.output.text import parse_cute_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.layout.registers.row_values import row_sharers, row_values
+from tileas_xdsl.layout.registers.row_values import line_sharers, row_values
 
 THREADS = 128
 
@@ -36,7 +36,7 @@ def test_a_thread_has_the_values_of_its_rows(seed: int) -> None:
         assert set(found) == rows
         assert len(found) == len(rows)
     assert np.array_equal(RegisterLayout(column, (shape[0], 1), THREADS).held, mine.held)
-    shared = np.prod([extent for extent, _ in row_sharers(layout)], dtype=int)
+    shared = np.prod([extent for extent, _ in line_sharers(layout, 1)], dtype=int)
     assert mine.replicas == shared
 
 

@@ -22,7 +22,6 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
@@ -126,10 +125,6 @@ class BufferAliases:
     def allocation_of(self, value: SSAValue) -> SSAValue | None:
         """The canonical allocation of a buffer: the one that it is on every path, or None."""
         return self.roots(value).allocation
-
-    def written_by(self, copy: CopyBase) -> SSAValue | None:
-        """The canonical allocation that a copy writes: that of its destination."""
-        return self.allocation_of(copy.destination)
 
     def depth(self) -> int:
         """The most windows and merges between a buffer and its allocation, on any path."""

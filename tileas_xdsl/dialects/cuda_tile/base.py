@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
     IRDLOperation,
     OperandDef,
     OptOperandDef,
@@ -28,9 +27,6 @@ from tileas_xdsl.diagnostics.verification.remembered import FactsFoundRight
 from tileas_xdsl.dialects.cuda_tile.constraints import TypeRule
 from tileas_xdsl.dialects.cuda_tile.matches import Match, types_of
 from tileas_xdsl.dialects.op_definition import defined_on_use, family_member
-
-SEGMENTS = AttrSizedOperandSegments(as_property=True)
-"""The operation stores the number of operands of each name (operand segments)."""
 
 
 class CudaTileOp(IRDLOperation):

@@ -109,7 +109,7 @@ else:
             "tma.tensor_partition": "TmaPartitionOp",
             "types": (
                 "SmemDescType SmemDescViewType TmaDescriptorIm2colType TmaDescriptorTiledType "
-                "smem_desc tma_descriptor"
+                "tma_descriptor"
             ),
         },
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i32
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, i32
 
 from tileas_xdsl.dialects.constraints import AT_LEAST_0, number_among
 from tileas_xdsl.dialects.fields import Value as Value
-from tileas_xdsl.dialects.interned import UNIT, i32_attr, text_attr
+from tileas_xdsl.dialects.interned import i32_attr, text_attr
 
 GROUPS_UNDER_WAY = number_among(i32, AT_LEAST_0, "leaves 0 groups or more under way, not {given}")
 """Of how many groups a wait is not about."""
@@ -20,11 +20,6 @@ def number(value: int) -> IntegerAttr:
 def optional_number(value: int | None) -> IntegerAttr | None:
     """`number` of a value that may be absent."""
     return None if value is None else number(value)
-
-
-def flag(value: bool) -> UnitAttr | None:
-    """A property that is there or not."""
-    return UNIT if value else None
 
 
 def boolean(value: bool) -> BoolAttr:

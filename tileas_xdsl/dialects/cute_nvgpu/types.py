@@ -22,7 +22,6 @@ __all__ = [
     "SmemDescViewType",
     "TmaDescriptorIm2colType",
     "TmaDescriptorTiledType",
-    "smem_desc",
     "tma_descriptor",
 ]
 
@@ -97,5 +96,4 @@ class SmemDescViewType(ParametrizedAttribute, HandleViewType, TypeAttribute):
             printer.print_string(f', "{self.layout}"')
 
 
-smem_desc = SmemDescType()
 tma_descriptor = TmaDescriptorTiledType()

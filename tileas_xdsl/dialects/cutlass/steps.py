@@ -34,7 +34,6 @@ __all__ = [
     "ProducerTryAcquireOp",
 ]
 
-_NUMBER = IntegerAttr.constr(i32)
 
 BARRIER = PtrType(IntegerType(64), AddressSpace.SMEM)
 

@@ -59,11 +59,6 @@ class Atom(ABC):
         feature = self.feature
         return [t.name for t in TARGETS.values() if feature is None or feature in t.features]
 
-    @property
-    def minimum_target(self) -> str:
-        """The first target that has the instruction."""
-        return self.targets[0]
-
     def parameters(self) -> dict[str, str]:
         """The parameters as printed, in order."""
         return {}
@@ -201,11 +196,6 @@ class TmaAtom(CopyAtomInterface):
     def box_rank(self) -> int:
         """How many box extents a descriptor for this atom has."""
         return self.rank
-
-    @property
-    def mode_is_known(self) -> bool:
-        """Whether the direction has this mode."""
-        return self.mode in TMA_ATOMS[self.direction].modes
 
     @property
     def feature(self) -> Feature | None:

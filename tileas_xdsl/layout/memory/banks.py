@@ -58,11 +58,6 @@ def ideal_wavefronts(addresses: Ints, width: int, active: Bools | None = None) -
     return (units >= 0).any(axis=-1).sum(axis=-1)
 
 
-def bank_conflicts(addresses: Ints, width: int, active: Bools | None = None) -> Ints:
-    """The wavefronts of each access beyond the ideal."""
-    return wavefronts(addresses, width, active) - ideal_wavefronts(addresses, width, active)
-
-
 def _units_by_phase(addresses: Ints, width: int, active: Bools | None) -> tuple[Ints, int]:
     """`(..., phases, lanes)`: what each lane wants, in units of `max(width, 4)` bytes; the banks.
 

@@ -192,11 +192,6 @@ def _without_unit_strides(layout: Layout) -> Layout:
     return Layout(tuple([s for s, _ in leaves]), tuple([0 if s == 1 else d for s, d in leaves]))
 
 
-def ceil_divide(target: Any, tiler: Layout) -> IntTuple:
-    """How many tiles of `tiler` cover `target`: the shape of the rest mode of `logical_divide`."""
-    return complement(tiler, as_layout(target).shape).shape
-
-
 def max_alignment(layout: AnyLayout | IntTuple) -> int:
     """The largest N by which every offset of `layout` can be counted in vectors of N elements.
 

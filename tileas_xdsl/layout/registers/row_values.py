@@ -10,7 +10,7 @@ replicas. An 8x8 matrix, rows over 8 groups of 4 lanes, 2 registers of a row eac
 >>> matrix = Layout((8, (2, 4)), (4 * t, (v, t)))
 >>> print(row_values(matrix))
 (8,4):(4@thread,1@thread)
->>> row_sharers(matrix)
+>>> line_sharers(matrix, 1)
 [(4, 1)]
 
 Row `r` is in the four threads `4 * r + 0..3`, in their register 0. `row_values` is of matrices
@@ -98,11 +98,6 @@ def line_digits(layout: Layout, axis: int) -> list[tuple[int, int, int]]:
             found.append((before, extent, step))
         before *= extent
     return found
-
-
-def row_sharers(layout: Layout) -> list[tuple[int, int]]:
-    """Return extent and stride of the thread digits that a row of a matrix spans."""
-    return line_sharers(layout, 1)
 
 
 def _threads(leaves: list[_Leaf]) -> list[tuple[int, int]]:

@@ -89,11 +89,6 @@ def agent_of(switch: AgentSwitchOp, value: SSAValue) -> int | None:
     return next((k for k, body in bodies if body.is_ancestor(block)), None)
 
 
-def definition(value: SSAValue) -> Operation | None:
-    """The operation that defines a value, for an argument the one around its block."""
-    return value.op if isinstance(value, OpResult) else block_of(value).parent_op()
-
-
 def title(value: SSAValue) -> str:
     """A value as messages call it."""
     return "a value" if value.name_hint is None else f"%{value.name_hint}"

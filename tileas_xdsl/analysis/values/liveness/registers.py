@@ -34,7 +34,7 @@ FREE = (arith.ConstantOp, UndefFragmentOp)
 """Operations whose results are immediate operands or anything."""
 
 _RENAMED, _WITHOUT_REGISTERS = Kinds(*RENAMED), Kinds(*RENAMED, *FREE)
-_POINTERS, _TENSORS, _INDICES = Kinds(PtrType), Kinds(TensorType), Kinds(IndexType)
+_TENSORS, _INDICES = Kinds(TensorType), Kinds(IndexType)
 
 
 def registers_of(type_: Attribute) -> int:

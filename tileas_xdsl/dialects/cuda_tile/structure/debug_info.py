@@ -7,7 +7,7 @@ MLIR attaches data to a location, so that every tool can show the source line.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import cast
 
 from xdsl.dialects.builtin import (
     FileLineColLoc,
@@ -23,8 +23,6 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tileas_xdsl.dialects.clauses import Clause, ClausedType, Form
-
-AttrT = TypeVar("AttrT", bound=ParametrizedAttribute)
 
 
 def _string(parser: AttrParser) -> Attribute:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, SSAValue
@@ -274,9 +274,3 @@ PrefetchOp = member_op(PrefetchBase, "PrefetchOp", "cute.prefetch", "A prefetch 
 PrefetchAtomCallOp = member_op(
     PrefetchBase, "PrefetchAtomCallOp", "cute.prefetch_atom_call", "One prefetch by an atom."
 )
-
-
-def rank_of(type_: Attribute) -> int:
-    """The rank of a view; anything else is one value."""
-    layout: Any = layout_of_view(type_)
-    return 1 if layout is None else layout.rank

@@ -312,11 +312,6 @@ def leaves(value: Any) -> list[Expression]:
     return [number for number in numbers(value) if isinstance(number, Expression)]
 
 
-def is_static(value: Any) -> bool:
-    """Whether all numbers of a value are known."""
-    return not leaves(value)
-
-
 def is_integer(type_: Attribute) -> bool:
     """Whether `type_` is a builtin integer or index."""
     return isinstance(type_, (IntegerType, IndexType))

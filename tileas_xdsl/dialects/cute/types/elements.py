@@ -6,8 +6,6 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
-    Float8E4M3FNType,
-    Float8E5M2Type,
     FloatTF32Type,
     IntegerType,
     VectorType,
@@ -18,9 +16,6 @@ from tileas_xdsl.dialects.kinds import Kinds
 
 STORED_INTEGERS = (8, 16, 32, 64)
 """Widths of integers that memory holds."""
-
-NARROW_FLOATS = (Float8E4M3FNType, Float8E5M2Type)
-"""The floats of eight bits that PTX converts."""
 
 
 _VECTORS, _INTEGERS, _OF_BITS = Kinds(VectorType), Kinds(IntegerType), Kinds(FixedBitwidthType)

@@ -52,7 +52,6 @@ def _integer(width: int) -> type[DivisibleType]:
 
 DIVISIBLE = {width: _integer(width) for width in (4, 8, 16, 32, 64)}
 """The integers, by their bits."""
-I4Type, I8Type, I16Type, I32Type, I64Type = DIVISIBLE.values()
 
 
 @irdl_attr_definition

@@ -138,4 +138,3 @@ class TileAttr(Data[tuple[Any, ...]]):
 
 
 TUPLE_TYPES = (ShapeType, StrideType, CoordType, IntTupleType)
-TupleType = ShapeType | StrideType | CoordType | IntTupleType

@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.dialects.cute_nvgpu.atoms.mma import FP4, FP6, FP8
 
-QMMA_K, OMMA_K = 32, 64
+QMMA_K = 32
 
 OMMA_SCALES: Mapping[int, tuple[type[Attribute], ...]] = {
     32: (Float8E8M0FNUType,),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i32
+from xdsl.dialects.builtin import StringAttr, UnitAttr, i1, i32
 from xdsl.irdl import operand_def, opt_prop_def
 
 from tileas_xdsl.diagnostics.emission import op_error
@@ -32,7 +32,6 @@ from tileas_xdsl.target.isa.tables.matrix.tensor_cores import COLLECTORS
 __all__ = ["UmmaBlockScaledSparseOp", "UmmaSparseOp"]
 
 _DESC = SmemDescType()
-_NUMBER = IntegerAttr.constr(i32)
 
 EXPONENTS = range(16)
 """Exponents of two by which the accumulator may be divided (`scale-input-d`)."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import InitVar
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, i1, i32
+from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
@@ -29,8 +29,6 @@ __all__ = [
     "SeqBarStateCreateOp",
     "SeqBarWaitOp",
 ]
-
-_NUMBER = IntegerAttr.constr(i32)
 
 
 def _sequence(given: Mapping[str, Any]) -> SeqBarType:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -48,8 +48,6 @@ STREAMK_FIELDS = (*PARAMS_FIELDS, "num_tiles_k", "sk_units", "sk_tiles")
 
 MIN_K_TILES = 8
 """Tiles along K below which a unit is not worth while (CUTLASS, min_iters_per_sk_unit_)."""
-
-_NUMBER = IntegerAttr.constr(i32)
 
 
 def params_type(params: SSAValue) -> SchedulerParamsType:

@@ -167,14 +167,6 @@ class GlobalMemory:
         else:
             view[pattern.elements(size, count) + offset] = values
 
-    def locate(self, addresses: Array, size: int, count: int) -> tuple[Buffer, Array] | None:
-        """Return the buffer of accesses, and their elements in its view; None for several."""
-        first, pattern = pattern_of(addresses, size * count)
-        buffer = self._one_buffer(first, pattern)
-        if buffer is None:
-            return None
-        return buffer, pattern.elements(size, count) + _element(buffer, first, pattern, size)
-
     def _one_buffer(self, first: int, pattern: AccessPattern) -> Buffer | None:
         """Return the buffer that holds all accesses; None where there are several."""
         low, high, size = first + pattern.low, first + pattern.high, pattern.size

@@ -49,9 +49,6 @@ ATOM_PLAN = "atom_plan"
 """The attribute of a conversion whose plan is fixed."""
 
 
-BYTE = 8
-
-
 def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:
     """Convert a tile to the register layout of its encoding, or to a new tile in shared memory."""
     space, found = space_of(op.result.type), e.get(op.source)

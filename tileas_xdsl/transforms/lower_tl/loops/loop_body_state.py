@@ -112,10 +112,6 @@ class LoopBodyState:
         found = self.value(value)
         return self.written(found, value.type) if isinstance(found, AffineForm) else found
 
-    def vector_of(self, value: SSAValue) -> SSAValue:
-        """A value of each iteration; a scalar where there is one iteration only."""
-        return self.spread(self.operand(value))
-
     def spread(self, found: SSAValue) -> SSAValue:
         """A scalar in all iterations."""
         if isinstance(found.type, VectorType) or self.count == 1:

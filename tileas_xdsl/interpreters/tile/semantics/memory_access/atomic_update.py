@@ -36,9 +36,6 @@ _INTEGERS: Mapping[RmwMode, Update] = {
 }
 _UNSIGNED: Mapping[RmwMode, Update] = {RmwMode.UMIN: np.minimum, RmwMode.UMAX: np.maximum}
 
-MODES = frozenset((*_INTEGERS, *_UNSIGNED))
-"""The modes of updates on tiles; pointers also have exchange."""
-
 
 def updated(mode: RmwMode, old: Array, operand: Array, element: Attribute) -> Array:
     """Return `old` updated element-wise with `operand`."""
