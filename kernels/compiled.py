@@ -16,8 +16,11 @@ from tileas_xdsl.pipelines import PIPELINES
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.emulation import Emulation
 
-ORDERS: Sequence[tuple[str, int]] = (("eager", 0), ("lazy", 0), ("random", 0), ("random", 1))
-"""When asynchronous operations complete."""
+ORDERS: Sequence[tuple[str, int]] = (
+    *(("eager", 0), ("lazy", 0), ("random", 0), ("random", 1)),
+    *(("drift", 0), ("drift", 1)),
+)
+"""When asynchronous operations complete; and with warps that fall behind."""
 
 TWO_ORDERS = ORDERS[1:3]
 """For tests that run many kernels."""

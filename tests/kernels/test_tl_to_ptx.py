@@ -63,7 +63,7 @@ def test_the_emulator_agrees_with_numpy(case: Case, target: str) -> None:
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("order", ["lazy", "random"])
+@pytest.mark.parametrize("order", ["lazy", "random", "drift"])
 @pytest.mark.parametrize("case", [USUAL[-3], USUAL[-1]], ids=str)
 def test_copies_ahead_may_end_late(case: Case, order: str) -> None:
     inputs = case.kernel.make_inputs(np.random.default_rng(4), case.sizes)

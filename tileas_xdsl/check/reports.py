@@ -10,13 +10,11 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import PtxModule, Report, load, run
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding
-from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.interpreters.ptx.execution.state import order_of_run
 from tileas_xdsl.interpreters.ptx.launch import Progress, Shape, pick_kernel
 
 INSTRUCTION_BUDGET = 20_000_000
 """Instructions of a cluster after which a run is ended as one that does not end by itself."""
-
-ORDERS: Sequence[Order] = ("eager", "lazy", "random")
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,11 @@ def ptx(
 
     `grid` and `cluster` are blocks, `block` is threads, `shared` bytes of dynamic shared memory.
     `args` are arrays for pointers, numbers, bytes, and `TensorMapArg` for tensor maps; they are not
-    modified.  The run is repeated under `schedules` orders of asynchronous completion: at once, as
-    late as possible, then random ones.  `allow` has kinds of findings to accept, `KIND` or
-    `KIND:LINE`.  Raises `PtxError` for text that is no PTX or uses what the emulator lacks,
-    `LaunchError` for arguments and sizes that do not fit.
+    modified.  The run is repeated under `schedules` orders: asynchronous operations complete at
+    once, as late as possible, then at random, with warps that fall behind in every other run.
+    `allow` has kinds of findings to accept, `KIND` or `KIND:LINE`.  Raises `PtxError` for text that
+    is no PTX or uses what the emulator lacks, `LaunchError` for arguments and sizes that do not
+    fit.
     """
     module = load(text, name) if isinstance(text, str) else text
     entry = pick_kernel(module, kernel)
@@ -101,7 +100,7 @@ def ptx(
             cluster,
             target=target,
             dynamic_shared=shared,
-            order=ORDERS[min(n, 2)],
+            order=order_of_run(n),
             seed=seed + n,
             limit=limit,
             jobs=jobs,

@@ -28,8 +28,9 @@ def test_meaning_and_code_are_right(number: int, problem: Problem) -> None:
     for run in (evaluated, simulated):
         meant = run(problem, kernel, seed=1)
         assert meant.is_right, (run.__name__, str(meant))
-    found = emulated(problem, kernel, seed=2, order="random")
-    assert found.is_right, str(found)
+    for order in ("random", "drift"):
+        found = emulated(problem, kernel, seed=2, order=order)
+        assert found.is_right, (order, str(found))
     if find_tool("ptxas"):
         assert kernel.assemble().spills == 0
 
@@ -45,6 +46,16 @@ def test_code_and_meaning_are_right_on_other_data(problem: Problem) -> None:
                 assert found.is_right, (target, run.__name__, seed, str(found))
         if find_tool("ptxas"):
             assert kernel.assemble().spills == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_warps_may_fall_behind(problem: Problem) -> None:
+    for target in problem.targets:
+        kernel = problem.compiled(target)
+        for seed in range(SEEDS):
+            found = emulated(problem, kernel, seed, order="drift")
+            assert found.is_right, (target, seed, str(found))
 
 
 def test_every_file_of_kernels_is_listed() -> None:

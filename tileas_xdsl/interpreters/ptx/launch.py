@@ -29,6 +29,8 @@ from tileas_xdsl.interpreters.ptx.execution.program import Program
 from tileas_xdsl.interpreters.ptx.execution.register_slots import LaunchShape
 from tileas_xdsl.interpreters.ptx.execution.scheduler import ClusterScheduler
 from tileas_xdsl.interpreters.ptx.execution.state import (
+    ORDERS,
+    SEEDED,
     WARPGROUP,
     Cluster,
     ConvergenceGroup,
@@ -153,7 +155,7 @@ class Launch:
             if progress is not None:
                 progress(done, total)
 
-        rng = random.Random(f"{self.seed}") if self.order == "random" else None
+        rng = random.Random(f"{self.seed}") if self.order in SEEDED else None
         if rng is not None:
             numbers = rng.sample(numbers, len(numbers))
         pending = PendingClusters(iter(numbers), self.shape.grid, self.shape.cluster, tell)
@@ -345,8 +347,8 @@ def prepare(
     limit: float = inf,
 ) -> Launch:
     """Return a launch with its arguments in memory."""
-    if order not in ("eager", "lazy", "random"):
-        raise LaunchError(f"order '{order}' is unknown; known: eager, lazy, random")
+    if order not in ORDERS:
+        raise LaunchError(f"order '{order}' is unknown; known: {', '.join(ORDERS)}")
     entry = pick_kernel(module, kernel)
     sizes = launch_sizes(entry, grid, block, cluster)
     memory = GlobalMemory()

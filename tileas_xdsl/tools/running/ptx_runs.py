@@ -30,7 +30,7 @@ from tileas_xdsl.interpreters.ptx import (
     load,
     run,
 )
-from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.interpreters.ptx.execution.state import SEEDED, Order, order_of_run
 from tileas_xdsl.interpreters.tile.numerics.element_types import Array
 from tileas_xdsl.runtime.array_comparison import first_difference
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES, TensorMap, tensor_map_element
@@ -62,20 +62,22 @@ MAX_FINDINGS = 5
 
 
 class OrderOfEvents(NamedTuple):
-    """When asynchronous operations complete."""
+    """When asynchronous operations complete, and whether warps fall behind."""
 
     order: Order
     seed: int = 0
 
     def __str__(self) -> str:
         """The run that the options specify."""
-        return f"--order {self.order}" + (f" --seed {self.seed}" if self.order == "random" else "")
+        return f"--order {self.order}" + (f" --seed {self.seed}" if self.order in SEEDED else "")
 
 
 def orders_of(count: int, seed: int = 0) -> Sequence[OrderOfEvents]:
-    """`count` orders: at once, as late as possible, then random ones from `seed` on."""
+    """`count` orders: at once, as late as possible, then random ones from `seed` on, with warps
+    that fall behind in every other one."""
     fixed = (OrderOfEvents("eager"), OrderOfEvents("lazy"))
-    return (*fixed, *(OrderOfEvents("random", seed + n) for n in range(count - 2)))[:count]
+    others = (OrderOfEvents(order_of_run(n + 2), seed + n) for n in range(count - 2))
+    return (*fixed, *others)[:count]
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from interpreters.ptx.checking.planted import allocations, clusters, convergence, shared_memory
+from interpreters.ptx.checking.planted import (
+    allocations,
+    clusters,
+    convergence,
+    drift,
+    shared_memory,
+)
 from interpreters.ptx.checking.planted.kernels import Planted
 
-KERNELS = (*shared_memory.KERNELS, *convergence.KERNELS, *clusters.KERNELS, *allocations.KERNELS)
+KERNELS = (
+    *shared_memory.KERNELS,
+    *convergence.KERNELS,
+    *clusters.KERNELS,
+    *allocations.KERNELS,
+    *drift.KERNELS,
+)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)

@@ -17,7 +17,7 @@ from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 
 def merge(warpgroup: Warpgroup, widths: Sequence[int]) -> None:
-    """Merge the groups that are at one instruction and not blocked inside of it."""
+    """Merge the groups that are at one instruction, not blocked inside of it and awake."""
     groups = warpgroup.convergence_groups
     if len({f.pc for f in groups}) == len(groups):
         return
@@ -39,6 +39,7 @@ def _may_merge(a: ConvergenceGroup, b: ConvergenceGroup) -> bool:
         and a.frames is b.frames
         and (a.wait is None or a.wait.mergeable)
         and (b.wait is None or b.wait.mergeable)
+        and not (a.mask | b.mask) & a.warpgroup.asleep
     )
 
 

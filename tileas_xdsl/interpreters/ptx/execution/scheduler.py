@@ -4,7 +4,8 @@ Deterministic for a seed.  In every sweep each warpgroup runs its convergence gr
 program counter (so that divergent lanes catch up and reconverge) until it blocks, reaches the next
 group, or has taken `JUMPS_PER_TURN` backward jumps.  Asynchronous operations complete between
 turns, at once (`eager`), at last (`lazy`) or at random.  When nothing is runnable, an operation in
-flight is completed; then waits with a time limit time out once; then it is a deadlock.
+flight is completed, or who sleeps (`drift`) is woken; then waits with a time limit time out once;
+then it is a deadlock.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tileas_xdsl.interpreters.ptx.checking.reports.diagnosis import (
 )
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings
 from tileas_xdsl.interpreters.ptx.errors import Fault
+from tileas_xdsl.interpreters.ptx.execution.drift import Drift
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value
 from tileas_xdsl.interpreters.ptx.execution.reconvergence import merge
 from tileas_xdsl.interpreters.ptx.execution.spin_detection import LivelockDetector, same_registers
@@ -70,6 +72,8 @@ class ClusterScheduler:
     _detectors: dict[Cluster, LivelockDetector] = field(
         default_factory=dict[Cluster, LivelockDetector]
     )
+    _drifts: dict[Cluster, Drift] = field(default_factory=dict[Cluster, Drift])
+    """Under the order `drift`, what lets warps of a cluster fall behind."""
     _timed_out_at: dict[Cluster, tuple[int, int, int]] = field(
         default_factory=dict[Cluster, tuple[int, int, int]]
     )
@@ -92,8 +96,8 @@ class ClusterScheduler:
                     return False
                 if state == "over":
                     active.remove(cluster)
-                    self._detectors.pop(cluster, None)
-                    self._timed_out_at.pop(cluster, None)
+                    for kept in (self._detectors, self._drifts, self._timed_out_at):
+                        kept.pop(cluster, None)
                     self.instructions += cluster.instructions
                     done(len(cluster.ctas))
                     cluster.retire()
@@ -105,7 +109,11 @@ class ClusterScheduler:
         number = next(numbers, None)
         if number is None:
             return False
-        active.append(self.make(number))
+        cluster = self.make(number)
+        active.append(cluster)
+        self._detectors[cluster] = LivelockDetector()
+        if cluster.queue.order == "drift":
+            self._drifts[cluster] = Drift(cluster, cluster.rng)
         return True
 
     def _start_another(self, active: list[Cluster], numbers: Iterator[int]) -> bool:
@@ -124,7 +132,7 @@ class ClusterScheduler:
 
     def _advance(self, cluster: Cluster) -> str:
         """Run a cluster until it is over, stuck or at fault, or has had its turn."""
-        livelock = self._detectors.setdefault(cluster, LivelockDetector())
+        livelock = self._detectors[cluster]
         sweeps = inf if self.rng is None else self.rng.randrange(1, SWEEPS_PER_TURN)
         try:
             while cluster.live_warpgroups:
@@ -136,8 +144,8 @@ class ClusterScheduler:
                     return "stuck"
                 if livelock.observe(cluster):
                     _park_spinning(cluster)
-                elif cluster.queue.items and not livelock.changed_recently:
-                    cluster.queue.step()
+                elif not livelock.changed_recently:
+                    self._complete_or_wake(cluster)
                 if cluster.instructions > self.limit:
                     raise _endless(cluster, self.limit)
             while cluster.queue.items:
@@ -151,12 +159,14 @@ class ClusterScheduler:
     def _sweep(self, cluster: Cluster, fair: bool) -> bool:
         """Give every runnable warpgroup a turn (every group, if `fair`); return whether any ran."""
         warpgroups = cluster.live_warpgroups
-        queue, rng = cluster.queue, cluster.rng
-        if queue.order == "random":
+        queue, rng, drift = cluster.queue, cluster.rng, self._drifts.get(cluster)
+        if queue.is_random:
             rng.shuffle(warpgroups)
+        if drift is not None:
+            drift.wake_due()
         ran = False
         for warpgroup in [*warpgroups]:
-            for group in _select(warpgroup, fair):
+            for group in _select(warpgroup, fair, drift):
                 if group not in warpgroup.convergence_groups:
                     continue
                 self._turn(cluster, warpgroup, group)
@@ -164,12 +174,15 @@ class ClusterScheduler:
                 if queue.order == "eager":
                     while queue.items:
                         queue.step()
-                elif queue.items and queue.order == "random" and rng.random() < 0.5:
+                elif queue.items and queue.is_random and rng.random() < 0.5:
                     queue.step()
         return ran
 
     def _turn(self, cluster: Cluster, warpgroup: Warpgroup, group: ConvergenceGroup) -> None:
         group.wait = None
+        drift = self._drifts.get(cluster)
+        if drift is not None and not drift.may_run(group):
+            return
         cluster.current = group
         self._execute(cluster, group)
         cluster.current = None
@@ -210,11 +223,18 @@ class ClusterScheduler:
                 break
         cluster.instructions += count
 
-    def _force_progress(self, cluster: Cluster) -> bool:
-        """Nothing is runnable: complete an operation in flight, or let mbarrier waits time out
-        once."""
+    def _complete_or_wake(self, cluster: Cluster) -> bool:
+        """Complete an operation in flight, else wake who sleeps; return whether there was any."""
         if cluster.queue.items:
             cluster.queue.step()
+            return True
+        drift = self._drifts.get(cluster)
+        return drift is not None and drift.wake_any()
+
+    def _force_progress(self, cluster: Cluster) -> bool:
+        """Nothing is runnable: complete an operation in flight, wake who sleeps, or let mbarrier
+        waits time out once."""
+        if self._complete_or_wake(cluster):
             return True
         if self._timed_out_at.get(cluster) == cluster.changes:
             return False
@@ -274,16 +294,23 @@ def _is_divergence_deadlock(f: ConvergenceGroup) -> bool:
 
 
 def _is_runnable(f: ConvergenceGroup) -> bool:
+    if not f.mask & ~f.warpgroup.asleep:
+        return False
     return f.wait is None or f.wait.ready()
 
 
-def _select(warpgroup: Warpgroup, fair: bool) -> list[ConvergenceGroup]:
-    """Return the runnable group with the lowest program counter; all runnable ones if `fair`."""
+def _select(warpgroup: Warpgroup, fair: bool, drift: Drift | None) -> list[ConvergenceGroup]:
+    """Return the runnable group with the lowest program counter; all runnable ones if `fair`.
+
+    Where warps drift it is the lowest one of any warp.
+    """
     groups = warpgroup.convergence_groups
     if len(groups) == 1:
         return [*groups] if _is_runnable(groups[0]) else []
     able = [f for f in groups if _is_runnable(f)]
-    return able if fair or not able else [min(able, key=lambda f: f.pc)]
+    if fair or not able:
+        return able
+    return [min(able, key=lambda f: f.pc) if drift is None else drift.choice(able)]
 
 
 def _park_spinning(cluster: Cluster) -> None:

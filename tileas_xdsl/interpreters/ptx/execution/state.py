@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.checker import Checker
@@ -40,7 +40,19 @@ from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
 )
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
 
-Order: TypeAlias = Literal["eager", "lazy", "random"]
+Order: TypeAlias = Literal["eager", "lazy", "random", "drift"]
+"""When asynchronous operations complete: at once, at last, or at random; under `drift` warps fall
+behind besides (`drift`)."""
+
+ORDERS: Sequence[Order] = get_args(Order)
+SEEDED: Sequence[Order] = ("random", "drift")
+"""The orders that a seed chooses."""
+
+
+def order_of_run(number: int) -> Order:
+    """Return the order of a run, of several: each once, then those that a seed chooses in turn."""
+    return ORDERS[number] if number < len(ORDERS) else SEEDED[number % len(SEEDED)]
+
 
 WARPGROUP = 4
 
@@ -149,6 +161,7 @@ class AsyncQueue:
 
     def __init__(self, order: Order, rng: random.Random) -> None:
         self.order: Order = order
+        self.is_random = order in SEEDED
         self.rng = rng
         self.items: list[Operation] = []
         self.finished = 0
@@ -162,8 +175,8 @@ class AsyncQueue:
         return operation
 
     def step(self) -> None:
-        """Complete one operation: the oldest, or under `random` order any that may be next."""
-        pick = self.rng.randrange(len(self.items)) if self.order == "random" else 0
+        """Complete one operation: the oldest, or of a random order any that may be next."""
+        pick = self.rng.randrange(len(self.items)) if self.is_random else 0
         lane = self.items[pick].lane
         if lane is not None:
             pick = next(i for i, item in enumerate(self.items) if item.lane == lane)
@@ -216,6 +229,8 @@ class Warpgroup:
         self.full = full
         """The mask of lanes that exist: the last warpgroup of a block may have fewer than 128."""
         self.convergence_groups: list[ConvergenceGroup] = []
+        self.asleep = 0
+        """The mask of lanes that do not run for a while (`drift`)."""
         self.warp_states = [WarpState() for _ in range(warps)]
         self.bulk_open: dict[int, list[Any]] = {}
         self.bulk_groups: dict[int, list[list[Any]]] = {}

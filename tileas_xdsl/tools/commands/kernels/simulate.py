@@ -54,11 +54,12 @@ class Level(StrEnum):
 
 
 class EventOrder(StrEnum):
-    """When asynchronous operations of PTX complete."""
+    """When asynchronous operations of PTX complete; under `drift` warps fall behind besides."""
 
     EAGER = "eager"
     LAZY = "lazy"
     RANDOM = "random"
+    DRIFT = "drift"
 
 
 class PolicyName(StrEnum):
@@ -150,7 +151,10 @@ def simulate(
     ] = None,
     order: Annotated[
         EventOrder | None,
-        typer.Option(help="With PTX: asynchronous operations complete at once, late, or randomly."),
+        typer.Option(
+            help="With PTX: asynchronous operations complete at once, late, or randomly; with "
+            "drift warps fall behind, too."
+        ),
     ] = None,
     block: Annotated[
         Grid | None,
@@ -317,7 +321,7 @@ def _orders(
         raise UsageError("--schedules runs every order, --order chooses one: give one of them")
     if count is not None:
         return orders_of(count, seed or 0)
-    if seed is not None and order not in (None, EventOrder.RANDOM):
+    if seed is not None and order in (EventOrder.EAGER, EventOrder.LAZY):
         raise UsageError(f"--seed chooses a random order, {order} has none")
     if order is None and seed is None:
         return (OrderOfEvents("eager"),)

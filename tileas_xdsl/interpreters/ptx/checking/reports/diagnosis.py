@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import (
     NamedBarrierWait,
@@ -37,10 +38,11 @@ def diagnose_deadlock(
 ) -> tuple[str, list[str], int]:
     """Return message, notes and instruction of a run in which nothing can make progress.
 
-    Groups that only wait for lanes of their own warp come last: they may not be the cause.
+    Groups that missed a phase come first, those that only wait for lanes of their own warp last:
+    they may not be the cause.
     """
     causes = [f for f in stuck if f.wait is not None and not isinstance(f.wait, ReconvergenceWait)]
-    causes.sort(key=lambda f: not isinstance(f.wait, PhaseWait))
+    causes.sort(key=lambda f: (not missed_phases(f), not isinstance(f.wait, PhaseWait)))
     shown = [*causes, *(f for f in stuck if f not in causes)]
     lines: list[str] = []
     described: set[int] = set()
@@ -95,6 +97,7 @@ def _wait_trace(cluster: Cluster, group: ConvergenceGroup, described: set[int]) 
     at = group.pc - isinstance(block, NamedBarrierWait)
     location = cluster.program.code[at].location
     lines = [f"{describe_warps(group)} waits at line {location.line} {block.why()}"]
+    lines += missed_phases(group)
     if (
         isinstance(block, PhaseWait)
         and id(block.barrier) not in described
@@ -103,6 +106,27 @@ def _wait_trace(cluster: Cluster, group: ConvergenceGroup, described: set[int]) 
         described.add(id(block.barrier))
         lines += barrier_trace(cluster, block.barrier)
     return lines
+
+
+def missed_phases(group: ConvergenceGroup) -> list[str]:
+    """Return which warps of a group came when the phase behind theirs had ended, too.
+
+    They wait for the phase after the one that they have seen the end of; by the parity alone that
+    looks like the one two phases on, which still runs.
+    """
+    wait = group.wait
+    if not isinstance(wait, PhaseWait) or wait.phase is not None:
+        return []
+    lines: list[str] = []
+    for warp in warps_of(group.mask):
+        seen = wait.barrier.acquired_phase.get(group.warpgroup.agents[warp], -1 - wait.parity)
+        wanted = seen + 1
+        if wanted & 1 == wait.parity and wait.barrier.phase > wanted + 1:
+            lines.append(
+                f"{group.warpgroup.warp_names[warp]} missed the end of phase {wanted}: before it "
+                f"looked, phase {wanted + 1} had ended, too"
+            )
+    return lines and [*lines, "hint: a phase must not end twice while a warp waits for it"]
 
 
 def describe_warps(group: ConvergenceGroup) -> str:

@@ -248,7 +248,7 @@ def _issue(f: ConvergenceGroup, mma: Mma, keeps: bool) -> None:
 def _maybe_compute(warpgroup: Warpgroup, state: WgmmaState) -> None:
     """Compute committed MMAs now by chance, if the completion order is random."""
     queue = warpgroup.cta.cluster.queue
-    if queue.order == "random" and queue.rng.random() < 0.25:
+    if queue.is_random and queue.rng.random() < 0.25:
         state.compute_committed()
 
 

@@ -88,7 +88,7 @@ def build_atom(site: Site) -> Step:
             _check(f, group, rows, expected, order, reads=operation != "exch")
             old[group.rows] = rows
         cluster = f.warpgroup.cta.cluster
-        cluster.preempted = cluster.queue.order == "random" and cluster.rng.random() < PREEMPTION
+        cluster.preempted = cluster.queue.is_random and cluster.rng.random() < PREEMPTION
         if dests:
             put_rows(f, old, type_, dests)
 

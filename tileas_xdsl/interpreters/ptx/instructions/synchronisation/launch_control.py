@@ -95,7 +95,7 @@ def _ask(f: ConvergenceGroup, lane: int, target: int, signal: int, *, every: boo
 
 
 def _response(cluster: Cluster) -> tuple[int, int, int, int]:
-    refused = cluster.queue.order == "random" and cluster.rng.random() < REFUSAL
+    refused = cluster.queue.is_random and cluster.rng.random() < REFUSAL
     found = None if refused or cluster.pending is None else cluster.pending.cancel()
     return (0, 0, 0, 0) if found is None else (*found, CANCELLED)
 

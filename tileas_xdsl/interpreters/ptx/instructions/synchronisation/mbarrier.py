@@ -313,7 +313,7 @@ def _gives_up(f: ConvergenceGroup, barrier: MBarrier) -> bool:
     """Return whether a wait times out, so that programs must check it: by chance under the random
     order, the first time in each phase under the lazy one."""
     queue = f.warpgroup.cta.cluster.queue
-    if queue.order == "random":
+    if queue.is_random:
         return queue.rng.random() < IMPATIENCE
     now = f.pc, barrier.name, barrier.phase
     if queue.order == "eager" or f.gave_up_at == now:
