@@ -76,9 +76,6 @@ SCHEDULE = "tileas.schedule"
 AWS_STAGE, AWS_ORDER = "nv_tile.aws.stage", "nv_tile.aws.order"
 """Stage and order in the spelling of published IR; written, and read where `SCHEDULE` is absent."""
 
-PLACEMENT = (SCHEDULE, AWS_STAGE, AWS_ORDER)
-"""Attributes of an operation that say its place in a schedule."""
-
 
 class Role(StrEnum):
     """The role of an agent of a scheduled loop."""
@@ -392,7 +389,7 @@ def clear_schedule(loop: scf.ForOp) -> None:
 
 def clear_placement(op: Operation) -> None:
     """Remove what an operation says of its place in a schedule."""
-    for name in PLACEMENT:
+    for name in (SCHEDULE, AWS_STAGE, AWS_ORDER):
         op.attributes.pop(name, None)
 
 

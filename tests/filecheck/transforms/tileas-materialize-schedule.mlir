@@ -1,7 +1,6 @@
 // `tileas-materialize-schedule`: write a loop as its schedule says: rings of stages, rotated iterations.
 
 // RUN: tileas-opt -p tileas-materialize-schedule --split-input-file %s | filecheck %s
-// RUN: tileas-opt -p "tileas-materialize-schedule{through=true}" --split-input-file %s | filecheck %s --check-prefix=THROUGH
 // RUN: tileas-opt -p "tileas-materialize-schedule{rotate=false}" --split-input-file %s | filecheck %s --check-prefix=FLAT
 
 // Two chained products, the second one scheduled a round later. Each loaded tile has a ring of its
@@ -67,83 +66,6 @@ func.func @chained(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>
     scf.yield %next : tensor<128x16xf32>
   } {tileas.schedule = {ii = 32 : i32, roles = [{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, {name = "consumer", warps = 4 : i32, registers = 232 : i32, replicas = 2 : i32}], buffers = [{value = 0 : i32, stages = 2 : i32}, {value = 1 : i32, stages = 3 : i32}]}}
   nv_tileas.tiled_store %sum, %vo[%zero, %zero] {atom = #nv_tileas<atom stg>}
-    : tensor<128x16xf32>, !nv_tileas.tiled_view<128x16xf32, gmem>
-  func.return
-}
-
-// -----
-
-// With `through`, a loop over masked tiles goes on with what the rotated one carries: in its first iteration the second
-// product is that of the last iteration before. Where there was none, it begins with a product of its own.
-
-// THROUGH-LABEL: func.func @goes_on
-// THROUGH: }, agent 1 {
-// THROUGH: %[[some:.*]] = arith.cmpi slt
-// THROUGH: %[[others:.*]] = arith.cmpi slt
-// THROUGH: %[[any:.*]] = arith.ori %[[some]], %[[others]]
-// THROUGH: scf.if %[[any]]
-// THROUGH: scf.if %[[some]]
-// THROUGH-NOT: nv_tileas.generate
-// THROUGH: scf.for
-// THROUGH: consumer_read {{.*}}tensor<128x32xf32> {
-// THROUGH: consumer_read {{.*}}tensor<128x16xf32> {
-// THROUGH: else
-// THROUGH: consumer_read {{.*}}tensor<128x32xf32> {
-// THROUGH: nv_tileas.generate
-// THROUGH: scf.yield
-// THROUGH: scf.for
-// THROUGH: consumer_read {{.*}}tensor<128x32xf32> {
-// THROUGH: consumer_read {{.*}}tensor<128x16xf32> {
-// THROUGH: nv_tileas.generate
-// THROUGH: arith.truncf
-// THROUGH: scf.yield
-// THROUGH: consumer_read {{.*}}tensor<128x16xf32> {
-// THROUGH-NOT: tileas.schedule
-func.func @goes_on(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>, %o: memref<?x?xf32>, %n: index, %m: index)
-    attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %vq = nv_tileas.view %q : memref<?x?xf16> -> !nv_tileas.tiled_view<128x64xf16, gmem>
-  %vk = nv_tileas.view %k : memref<?x?xf16> -> !nv_tileas.tiled_view<64x32xf16, gmem>
-  %vv = nv_tileas.view %v : memref<?x?xf16> -> !nv_tileas.tiled_view<32x16xf16, gmem>
-  %vo = nv_tileas.view %o : memref<?x?xf32> -> !nv_tileas.tiled_view<128x16xf32, gmem>
-  %a = nv_tileas.tiled_load %vq[%zero, %zero] {atom = #nv_tileas<atom tma_load_2d>}
-    : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16, #nv_tileas<space smem>>
-  %never = arith.constant 0xff800000 : f32
-  %none = arith.constant dense<0.0> : tensor<128x32xf32>
-  %start = arith.constant dense<0.0> : tensor<128x16xf32>
-  %sum = scf.for %i = %zero to %n step %one iter_args(%acc = %start) -> (tensor<128x16xf32>) {
-    %x = nv_tileas.tiled_load %vk[%zero, %i] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 0 : i32, start = 0 : i32, role = "producer", unit = "tma"}}
-      : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
-    %s = nv_tileas.dot %a, %x, %none {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 0 : i32, order = 1 : i32, start = 8 : i32, role = "consumer", unit = "tensor_core"}}
-      : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x32xf16, #nv_tileas<space smem>>, tensor<128x32xf32> -> tensor<128x32xf32>
-    %p = arith.truncf %s {tileas.schedule = {stage = 0 : i32, order = 3 : i32, start = 24 : i32, role = "consumer", unit = "issue"}} : tensor<128x32xf32> to tensor<128x32xf16>
-    %y = nv_tileas.tiled_load %vv[%i, %zero] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 1 : i32, start = 8 : i32, role = "producer", unit = "tma"}}
-      : !nv_tileas.tiled_view<32x16xf16, gmem> -> tensor<32x16xf16, #nv_tileas<space smem>>
-    %next = nv_tileas.dot %p, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 1 : i32, order = 2 : i32, start = 48 : i32, role = "consumer", unit = "tensor_core"}}
-      : tensor<128x32xf16>, tensor<32x16xf16, #nv_tileas<space smem>>, tensor<128x16xf32> -> tensor<128x16xf32>
-    scf.yield %next : tensor<128x16xf32>
-  } {tileas.schedule = {ii = 32 : i32, roles = [{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, {name = "consumer", warps = 4 : i32, registers = 232 : i32, replicas = 2 : i32}], buffers = [{value = 0 : i32, stages = 2 : i32}, {value = 1 : i32, stages = 3 : i32}]}}
-  %all = scf.for %j = %n to %m step %one iter_args(%before = %sum) -> (tensor<128x16xf32>) {
-    %x = nv_tileas.tiled_load %vk[%zero, %j] {atom = #nv_tileas<atom tma_load_2d>}
-      : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
-    %s = nv_tileas.dot %a, %x, %none {atom = #nv_tileas<atom wgmma_f16_f16_f32>}
-      : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x32xf16, #nv_tileas<space smem>>, tensor<128x32xf32> -> tensor<128x32xf32>
-    %masked = nv_tileas.generate : tensor<128x32xf32> {
-    ^bb0(%row: index, %column: index):
-      %seen = arith.cmpi sle, %column, %row : index
-      %element = tensor.extract %s[%row, %column] : tensor<128x32xf32>
-      %chosen = arith.select %seen, %element, %never : f32
-      nv_tileas.yield %chosen : f32
-    }
-    %p = arith.truncf %masked : tensor<128x32xf32> to tensor<128x32xf16>
-    %y = nv_tileas.tiled_load %vv[%j, %zero] {atom = #nv_tileas<atom tma_load_2d>}
-      : !nv_tileas.tiled_view<32x16xf16, gmem> -> tensor<32x16xf16, #nv_tileas<space smem>>
-    %after = nv_tileas.dot %p, %y, %before {atom = #nv_tileas<atom wgmma_f16_f16_f32>}
-      : tensor<128x32xf16>, tensor<32x16xf16, #nv_tileas<space smem>>, tensor<128x16xf32> -> tensor<128x16xf32>
-    scf.yield %after : tensor<128x16xf32>
-  }
-  nv_tileas.tiled_store %all, %vo[%zero, %zero] {atom = #nv_tileas<atom stg>}
     : tensor<128x16xf32>, !nv_tileas.tiled_view<128x16xf32, gmem>
   func.return
 }

@@ -35,24 +35,23 @@ def rotate(loop: scf.ForOp) -> scf.ForOp | str:
     Returns the loop of the steady state, the same one where all is in one stage, or why it cannot
     be rotated.
     """
-    last = max((stage_of(op) for op in fixed_operations(loop)), default=0)
-    first = min((stage_of(op) for op in fixed_operations(loop)), default=0)
+    last = max((_stage(op) for op in _fixed(loop)), default=0)
+    first = min((_stage(op) for op in _fixed(loop)), default=0)
     for stage in range(first + 1, last + 1):
-        late = {op for op in fixed_operations(loop) if stage_of(op) >= stage}
-        problem = obstacle(loop, late)
+        late = {op for op in _fixed(loop) if _stage(op) >= stage}
+        problem = _problem(loop, late)
         if problem is not None:
             return problem
-        loop = Rotation(loop, late).write()
+        loop = _Rotation(loop, late).write()
     return loop
 
 
-def fixed_operations(loop: scf.ForOp) -> Sequence[Operation]:
-    """Return the operations of the body that have a place in the schedule."""
+def _fixed(loop: scf.ForOp) -> Sequence[Operation]:
+    """The operations of the body that have a place in the schedule."""
     return [op for op in loop.body.block.ops if SCHEDULE in op.attributes]
 
 
-def stage_of(op: Operation) -> int:
-    """Return the stage of a scheduled operation."""
+def _stage(op: Operation) -> int:
     return read_pin(op).stage or 0
 
 
@@ -60,8 +59,8 @@ def _order(op: Operation) -> int:
     return read_pin(op).order or 0
 
 
-def obstacle(loop: scf.ForOp, late: set[Operation]) -> str | None:
-    """Return why late operations cannot run behind the others; None if they can."""
+def _problem(loop: scf.ForOp, late: set[Operation]) -> str | None:
+    """Why late operations cannot run behind the others."""
     body = loop.body.block
     for op in body.ops:
         if op is body.last_op:
@@ -79,7 +78,7 @@ def _sources(op: Operation, body: Block) -> Iterator[Operation]:
     """The scheduled operations that an operation reads, also by way of others."""
     pending, seen = [op], {op}
     while pending:
-        for value in captured(pending.pop()):
+        for value in _captured(pending.pop()):
             owner = value.owner
             if isinstance(owner, Block) or owner.parent is not body or owner in seen:
                 continue
@@ -90,8 +89,8 @@ def _sources(op: Operation, body: Block) -> Iterator[Operation]:
                 pending.append(owner)
 
 
-def captured(op: Operation) -> Iterator[SSAValue]:
-    """Yield the operands of an operation and of those in its regions that come from outside."""
+def _captured(op: Operation) -> Iterator[SSAValue]:
+    """The operands of an operation and of those in its regions, where they come from outside."""
     for inner in op.walk():
         for value in inner.operands:
             owner = value.owner
@@ -133,30 +132,28 @@ class _Frame:
         """Copy an operation for this iteration, unless it is there already."""
         if op.results and op.results[0] in self.known:
             return
-        for value in captured(op):
+        for value in _captured(op):
             self.get(value)
         self.builder.insert(op.clone(self.known))
 
 
-class Rotation:
-    """A loop, what its rotated form carries, and the parts of that."""
+class _Rotation:
+    """A loop and what its rotated form carries."""
 
     def __init__(self, loop: scf.ForOp, late: set[Operation]) -> None:
         self.loop, self.body = loop, loop.body.block
-        self.order = sorted(fixed_operations(loop), key=_order)
+        self.order = sorted(_fixed(loop), key=_order)
         self.late = late
         self.early = [op for op in self.order if op not in late]
         end = self.body.last_op
         assert isinstance(end, scf.YieldOp)
         self.yielded = list(end.operands)
         self.arguments, self.crossing = self._crossing()
-        self.carried = [*self.arguments, *self.crossing]
-        """What an iteration leaves to its late operations."""
 
     def _crossing(self) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
         """The arguments, and the values of early operations, that late ones or yields read."""
         found: dict[SSAValue, None] = {}
-        pending = [v for op in self.order if op in self.late for v in captured(op)]
+        pending = [v for op in self.order if op in self.late for v in _captured(op)]
         pending += self.yielded
         seen: set[SSAValue] = set()
         while pending:
@@ -171,7 +168,7 @@ class Rotation:
                 # An operation without a stage is cloned where it is read, so what it reads crosses
                 # instead.
                 if SCHEDULE not in owner.attributes:
-                    pending += captured(owner)
+                    pending += _captured(owner)
                 elif owner not in self.late:
                     found[value] = None
         arguments = [v for v in self.body.args if v in found]
@@ -197,41 +194,22 @@ class Rotation:
 
     def _rotated(self, builder: Builder) -> tuple[scf.ForOp, Sequence[SSAValue]]:
         """Prologue, loop and epilogue; returns the loop and what the whole gives."""
-        begin = self.prologue(builder, self.loop.lb, self.loop.iter_args)
-        made = self.steady_state(builder, self.loop.lb, begin)
-        return made, self.epilogue(builder, made.results)
-
-    def prologue(
-        self, builder: Builder, index: SSAValue, arguments: Sequence[SSAValue]
-    ) -> Sequence[SSAValue]:
-        """Write the early operations of an iteration; return what it leaves to its late ones."""
+        loop = self.loop
         first = _Frame(self.body, builder, {})
-        first.known |= dict(zip(self.body.args, (index, *arguments), strict=True))
+        first.known |= dict(zip(self.body.args, (loop.lb, *loop.iter_args), strict=True))
         for op in self.early:
             first.copy(op)
-        return [first.get(value) for value in self.carried]
-
-    def steady_state(
-        self, builder: Builder, index: SSAValue, begin: Sequence[SSAValue]
-    ) -> scf.ForOp:
-        """Write the loop of iterations behind `index`, each with the late operations of the last.
-
-        It begins with what that one leaves to them.
-        """
-        loop = self.loop
+        carried = [*self.arguments, *self.crossing]
+        begin = [first.get(value) for value in carried]
         bound = builder.insert(arith.SubiOp(loop.ub, loop.step)).result
-        inner = self._rotated_body(self.carried, begin)
-        made = builder.insert(scf.ForOp(index, bound, loop.step, begin, inner))
+        inner = self._rotated_body(carried, begin)
+        made = builder.insert(scf.ForOp(loop.lb, bound, loop.step, begin, inner))
         made.location = loop.location
-        return made
-
-    def epilogue(self, builder: Builder, left: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """Write the late operations of the last iteration; return what the loop gives."""
-        last = _Frame(self.body, builder, dict(zip(self.carried, left, strict=True)))
+        last = _Frame(self.body, builder, dict(zip(carried, made.results, strict=True)))
         for op in self.order:
             if op in self.late:
                 last.copy(op)
-        return [last.get(value) for value in self.yielded]
+        return made, [last.get(value) for value in self.yielded]
 
     def _rotated_body(self, carried: Sequence[SSAValue], begin: Sequence[SSAValue]) -> Block:
         """Late operations of an iteration and early ones of the next, in the schedule's order."""

@@ -29,7 +29,6 @@ from tileas_xdsl.transforms.materialize_schedule.default_schedule import (
     default_schedule,
     multiplies_at_once,
 )
-from tileas_xdsl.transforms.materialize_schedule.joint_rotation import rotate_through
 from tileas_xdsl.transforms.materialize_schedule.next_stage_waits import wait_ahead
 from tileas_xdsl.transforms.materialize_schedule.replica_turns import take_turns
 from tileas_xdsl.transforms.materialize_schedule.rotation import rotate
@@ -56,8 +55,7 @@ NOT_ROTATED = "nv_tileas.not_rotated"
 class TileasMaterializeSchedule(ModulePass):
     """Split the scheduled loop of a kernel into agents, and rotate the consumers' loop.
 
-    Loops behind it that load the same tiles go into the agents with it: as they are, or (`through`)
-    rotated with it where one goes on with all that it carries (masked iterations of attention).
+    Loops behind it that load the same tiles go into the agents with it, as they are.
 
     Reads `tileas.schedule` alone: roles with warps, registers and replicas, the stages of buffers,
     and of each operation its stage and its order.  Leaves a pipeline for each set of loads that are
@@ -88,9 +86,6 @@ class TileasMaterializeSchedule(ModulePass):
 
     defer: bool = False
     """Whether a product that only accumulates runs on while the next one is issued."""
-
-    through: bool = False
-    """Whether a loop behind the rotated one that goes on with all it carries is rotated with it."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, None)
@@ -157,9 +152,6 @@ class TileasMaterializeSchedule(ModulePass):
             clear_placement(op)
 
     def _rotate(self, consumers: scf.ForOp, schedule: Schedule) -> None:
-        if self.through and not schedule.plan.ahead and (both := rotate_through(consumers)):
-            take_turns(both[0], schedule.plan.turns)
-            return
         rotated = rotate(consumers)
         if isinstance(rotated, str):
             consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
