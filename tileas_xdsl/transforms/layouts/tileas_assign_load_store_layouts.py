@@ -13,7 +13,6 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
-from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Weights
 from tileas_xdsl.transforms.assign_layouts.driver import assign_layouts
 from tileas_xdsl.transforms.assign_layouts.explain import explanation
 from tileas_xdsl.transforms.assign_layouts.request import Preferences
@@ -40,12 +39,6 @@ class TileasAssignLoadStoreLayouts(ModulePass):
 
     target: str | None = None
     """Deprecated: the attribute `nv_tileas.target` of the module says it."""
-    smem_weight: float | int = 1
-    """What a transaction of shared memory counts."""
-    tmem_weight: float | int = 4
-    """What a cycle of tensor memory counts."""
-    register_weight: float | int = 0.25
-    """What a live register counts."""
     prefer_tma: bool = False
     """Load and store by TMA what it can move; so does TILEIR_PREFER_TMA_FOR_LOAD_STORE=1."""
     always_swizzle: bool = False
@@ -56,9 +49,8 @@ class TileasAssignLoadStoreLayouts(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, self.target)
         preferences = Preferences(
-            Weights(self.smem_weight, self.tmem_weight, self.register_weight),
-            self.prefer_tma or is_set(PREFER_TMA),
-            self.always_swizzle or is_set(ALWAYS_SWIZZLE),
+            prefer_tma=self.prefer_tma or is_set(PREFER_TMA),
+            always_swizzle=self.always_swizzle or is_set(ALWAYS_SWIZZLE),
         )
         for function in instances_in(op, func.FuncOp):
             if function.is_declaration:

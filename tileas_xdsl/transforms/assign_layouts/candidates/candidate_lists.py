@@ -85,7 +85,7 @@ NOTHING = Cost(0, None, 0)
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a unit of each term counts."""
+    """What a transaction of shared memory, a cycle of tensor memory and a live register count."""
 
     smem: float = 1
     tmem: float = 4
