@@ -6,7 +6,7 @@
     #di_file = #cuda_tile.di_file<"kernel.py" in "">
     #loc1 = #cuda_tile.di_loc<#loc in #di_subprogram>
 
-Definitions stand behind the module, those of what others contain first.  Attributes of dialects in
+Definitions stand after the module, those of what others contain first.  Attributes of dialects in
 a location have aliases by their mnemonic, and a location with a scope is printed as its dialect
 writes it.
 """
@@ -52,7 +52,7 @@ def text_with_locations(
     *,
     generic: bool = False,
 ) -> str:
-    """Return a module with its locations, and behind it their aliases.
+    """Return a module with its locations, and after it their aliases.
 
     Other attributes keep the `aliases` of their file.
     """

@@ -53,6 +53,15 @@ def test_a_loop_without_a_schedule_says_why(tmp_path: Path) -> None:
     assert "loop 0: it neither loads nor multiplies tiles" in run(str(path)).output
 
 
+def test_a_kernel_without_loops_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "straight.mlir"
+    path.write_text(
+        "func.func @straight(%n: i32) attributes {nv_tileaa.kernel_spec = {}} { func.return }"
+    )
+    result = run(str(path))
+    assert (result.exit_code, result.output) == (0, "there is no loop\n")
+
+
 def test_an_unknown_solver_is_a_wrong_command_line(attention: str) -> None:
     result = run(attention, "--solver", "oracle")
     assert result.exit_code == 2

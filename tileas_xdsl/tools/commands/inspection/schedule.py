@@ -43,7 +43,10 @@ def schedule(
     from tileas_xdsl.tools.inputs.programs import reported_errors
 
     with reported_errors():
-        for index, found in enumerate(_schedules(input_file, kernel, target, sig, solver)):
+        loops = list(_schedules(input_file, kernel, target, sig, solver))
+        if not loops:
+            typer.echo("there is no loop")
+        for index, found in enumerate(loops):
             text = found if isinstance(found, str) else loop_table(found)
             typer.echo(f"loop {index}: {text}")
             if svg is not None and not isinstance(found, str):

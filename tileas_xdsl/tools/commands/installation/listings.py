@@ -53,7 +53,7 @@ def _summary(documented: object) -> str:
 def pipelines() -> None:
     """List the named pipelines, each with its passes.
 
-    They are written as xdsl-opt and tileas-opt take them behind -p.
+    They are written as xdsl-opt and tileas-opt take them after -p.
     """
     from tileas_xdsl.pipelines import PIPELINES
 
