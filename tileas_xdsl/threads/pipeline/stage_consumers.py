@@ -1,4 +1,10 @@
-"""Consumers of pipeline stages: threads, or tcgen05 MMAs that read shared memory."""
+"""Consumers of pipeline stages: threads, or tcgen05 MMAs that read shared memory.
+
+    consumer_read(stage) { ^(%a, %b): dot %a, %b, %tensor_memory }    MMAs: their commit releases
+    consumer_read(stage) { ^(%a): %x = load %a; ... }                 threads: they arrive
+
+Which of them read decides who arrives at the barrier of a stage, and how many arrivals free it.
+"""
 
 from __future__ import annotations
 

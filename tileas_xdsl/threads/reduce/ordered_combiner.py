@@ -1,4 +1,12 @@
-"""The body of a reduction or a scan on scalars, with the order of operands kept."""
+"""The body of a reduction or a scan on scalars, with the order of operands kept.
+
+Each thread has runs of adjacent elements of a line (`AxisSplit`), so that neighbours combine:
+
+    elements     a b | c d | e f | g h         of lanes 0 to 3
+    run          ab    cd    ef    gh          within a thread
+    exchanged    abcd        efgh              with the lane at distance 1, then 2, ...
+    leave        one row for each warp, in shared memory; left_by reads them in order
+"""
 
 from __future__ import annotations
 

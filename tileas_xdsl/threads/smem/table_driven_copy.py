@@ -2,6 +2,10 @@
 
 The layout library finds the widest accesses, or ldmatrix and stmatrix; the code computes the
 address of each access from the thread id.
+
+    table of an access   0, 16, ..., 112, 144, 160, ...             bytes, of threads 0, 1, ...
+    code                 %o = (tid % 8) * 16 + (tid / 8) * 144      digits of the thread id
+    access               %v = ld.shared.v4 [%base + %o]
 """
 
 from __future__ import annotations

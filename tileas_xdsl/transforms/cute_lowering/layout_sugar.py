@@ -1,4 +1,11 @@
-"""Desugar layouts, views, comparisons and atoms to primitives with SSA operands."""
+"""Desugar layouts, views, comparisons and atoms to primitives with SSA operands.
+
+cute.make_layout(shape = (4, %m))          cute.make_layout_raw(%s, %d)
+                                             %s = cute.make_int_tuple(%m) : "(4,?)"
+                                    ->       %d = cute.make_int_tuple() : "(1,4)"
+cute.equal(%l, %m), of two layouts         arith.andi of tuple_eq of shapes, of strides
+cute.tensor(%view)                         cute.make_view(get_iter %view, get_layout %view)
+"""
 
 from __future__ import annotations
 

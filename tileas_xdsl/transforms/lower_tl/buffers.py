@@ -1,4 +1,9 @@
-"""Allocate a block's buffers: register tiles of threads, offsets in shared memory."""
+"""Allocate a block's buffers: register tiles of threads, offsets in shared memory.
+
+tl.alloc_fragment : memref<64x64xf32>, 128 threads        %r = zeros : vector<32xf32>
+tl.alloc_local : memref<4xi32>                      ->    %r = zeros : vector<4xi32>
+tl.alloc_shared : memref<64x64xf16>                       8192 bytes at an aligned offset
+"""
 
 from __future__ import annotations
 

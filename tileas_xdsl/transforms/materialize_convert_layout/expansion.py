@@ -1,4 +1,13 @@
-"""Expand a planned layout conversion to the operations that carry it out."""
+"""Expand a planned layout conversion to the operations that carry it out.
+
+    %y = convert_layout %x : #r0 -> #r1              between registers of threads:
+
+    by shuffles      %y = shuffle %x {atom_plan}
+    by memory        %m = alloc_tensor : #shared; copy %x, %m {atom = sts}
+                     %y = convert_layout %m {atom_plan} : #shared -> #r1
+
+Narrow floats are moved as bytes where the plan says so (`reinterpret` before and behind).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Plan a transfer: released after the definition, acquired before the first use per agent."""
+"""Plan a transfer: released after the definition, acquired before the first use per agent.
+
+    agent_switch                              agent_switch
+      agent 0: for { %t = ... }                 agent 0: for { %t = ...; give %t in stage i }
+      agent 1: for { use %t; use %t }   ->      agent 1: for { %u = take stage i; use %u; use %u }
+
+A plan is the place of `give` (`Source`), those of `take` (`Delivery`), and how many stages of
+shared memory there are; `transfer_code.py` writes it.  Loops around both places run in step.
+"""
 
 from __future__ import annotations
 

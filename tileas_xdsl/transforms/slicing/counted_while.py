@@ -1,4 +1,13 @@
-"""Recognise `scf.while` as a counted loop, and clone it over a part of its range."""
+"""Recognise `scf.while` as a counted loop, and clone it over a part of its range.
+
+    scf.while (%i = %first, %x = %init) {
+      %more = arith.cmpi slt, %i, %end           the comparison: `end`
+      scf.condition(%more) %i, %x
+    } do { ...; %j = arith.addi %i, %c2          the step
+           scf.yield %j, %y }
+
+counts from `%first` to `%end` by 2; a part of it has another `%first` and another `%end`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Check that a loop can be sliced: operations that can be cloned, static bounds, carried values."""
+"""Check that a loop can be sliced: operations that can be cloned, static bounds, carried values.
+
+A slice runs a copy of the loop over a part of its range, so that the body must allow to be copied
+(no pipeline or split into agents in it, whose barriers are those of one place in the code), and
+the bounds must be known where the slices are: constants, or linear in the variables of the loops
+around.  Each check raises the error of the catalogue, with a note at the operation in the way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""A `tl` kernel as a function on tiles, with the warps that its products want."""
+"""A `tl` kernel as a function on tiles: blocks, arguments, scalars; buffers become values.
+
+    func.func @add(%a: memref<?x64xf32>, ...) {       func.func @add(%a: memref<?x64xf32>, ...)
+      tl.kernel (%b) in (%n) threads(128) {               attributes {kernel_spec = num_warps 4} {
+        %s = tl.alloc_shared : memref<64x64xf32>        %b = nv_tileaa.get_program_id x
+        tl.copy %a[...], %s                     ->      %t = nv_tileaa.tiled_load ... : 64x64xf32
+        tl.parallel (%i, %j) { ... %s[%i, %j] }         %u = arith.addf %t, ...
+      }                                                 nv_tileaa.tiled_store %u, ...
+    }                                                 }
+
+A buffer of a block has no counterpart: the tile that was written to it last takes its place.
+Whoever wants the kernel on tiles catches `NotTilesError`, which says what has no counterpart.
+"""
 
 from __future__ import annotations
 

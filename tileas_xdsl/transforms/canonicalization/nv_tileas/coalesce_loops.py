@@ -1,4 +1,9 @@
-"""Two loops, one just inside the other, become one."""
+"""Two loops, one just inside the other, become one.
+
+for %i in 0..%n step 1 {                   for %k in 0..%n * 4 step 1 {
+  for %j in 8..16 step 2 { f(%i, %j) }  ->   f(%k / 4, 8 + 2 * (%k % 4))
+}                                          }
+"""
 
 from __future__ import annotations
 

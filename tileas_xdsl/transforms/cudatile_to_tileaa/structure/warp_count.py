@@ -1,4 +1,11 @@
-"""Choose the number of warps of a kernel: by a hint, by its products, or else by its tiles."""
+"""Choose the number of warps of a kernel: by a hint, by its products, or else by its tiles.
+
+    a product of 128x256 f32                  8 warps: 128 sums in a thread at most
+    a row of 8,192 elements, no product       8 warps: 32 elements in a thread
+    a tile of 64 elements, no loop            1 warp: 2 elements in a thread
+
+Every number of a tile is counted, whatever its layout will be: layouts are chosen for the warps.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""State of lowering a loop body: SSA values of all iterations of a thread."""
+"""State of lowering a loop body: SSA values of all iterations of a thread.
+
+tl.parallel (%i, %j) in (64, 32), 128 threads: 16 iterations of each
+
+%i, %j             integers known per thread and iteration, up to scalars   ThreadAffine
+%x = load %a[%j]   one value for each iteration                             vector<16xf32>
+%s, the same for all iterations                                             a scalar
+"""
 
 from __future__ import annotations
 

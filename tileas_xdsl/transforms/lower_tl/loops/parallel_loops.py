@@ -1,4 +1,11 @@
-"""Lower parallel loops, copies and fills by unrolling a thread's iterations."""
+"""Lower parallel loops, copies and fills by unrolling a thread's iterations.
+
+    tl.parallel (%i, %j) in (16, 32) {                %a, %b: vector<8xf32> of each of 64 threads
+      store (load %a[%i, %j]) + ..., %a[%i, %j] }  ->   %a = arith.addf %a, %b : vector<8xf32>
+
+The layout of a loop says which thread has which iterations; iterations of fragments in that layout
+are registers, all others accesses to memory, as wide as neighbours allow.
+"""
 
 from __future__ import annotations
 

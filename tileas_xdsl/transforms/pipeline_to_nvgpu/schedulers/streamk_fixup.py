@@ -1,4 +1,11 @@
-"""Lower the stream-K fixup: accumulate partial tiles through the workspace in order along K."""
+"""Lower the stream-K fixup: accumulate partial tiles through the workspace in order along K.
+
+    of a tile, all parts but the first     wait for counter == first step; add the workspace
+               all parts but the last      store the sums in the workspace; counter += steps
+               the last part               counter = 0; its sums are those of the tile
+
+A part is what one CTA has of a tile: steps along K from its first one on.
+"""
 
 from __future__ import annotations
 
