@@ -1,4 +1,4 @@
-"""`python -m kernels` lists the kernels; `NAME [PARAMETER=VALUE ...]` behind it prints one."""
+"""`python -m kernels` lists the kernels; `NAME [PARAMETER=VALUE ...]` after it prints one."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from tileas_xdsl.tools.failures import ends_with_its_reader
 
 KERNELS = ("matmul", "attention")
 LAID_OUT = "tileas-materialize-convert-layout"
-"""The pass behind which every tile has its layout."""
+"""The pass after which every tile has its layout."""
 
 Encoding: TypeAlias = SharedEncoding | BlockedEncoding | DotOperandEncoding
 KINDS: Mapping[type[Encoding], str] = {

@@ -55,7 +55,7 @@ def swapping(first: str, second: str) -> Edit:
 
 
 def after(part: str, *added: str) -> Edit:
-    """Lines behind the first that contains `part`."""
+    """Lines after the first that contains `part`."""
 
     def edit(text: str) -> str:
         lines = text.splitlines(keepends=True)

@@ -8,12 +8,12 @@ from kernels.elements import F32, Array, Element, Reals, accumulated
 from kernels.kernel import Reference
 
 TF32_UNIT = 2.0**-11
-"""The unit roundoff of tf32, which has 10 bits behind the first."""
+"""The unit roundoff of tf32, which has 10 bits after the first."""
 
 FP8_SUM_UNIT = 2.0**-11
 """What a sum of products of 8-bit floats may be off, relative to the sum of their magnitudes.
 
-Tensor cores of Hopper cut addends to about 13 bits behind the largest: an H200 was up to 2^-12.4
+Tensor cores of Hopper cut addends to about 13 bits after the largest: an H200 was up to 2^-12.4
 off.  Source: DeepSeek-V3 Technical Report, 3.3.2.
 """
 

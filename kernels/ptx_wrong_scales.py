@@ -30,7 +30,7 @@ _SCALE_B = 4
 _PLACE = r"^ *tcgen05\.cp\S* \[%r\d+\], "
 _COPY = r"^ *tcgen05\.cp\S* \[%r\d+\], %rd\d+;\n"
 _ADDS = r"(?:^ *add\.s64 .*\n)*"
-"""Descriptors of the copy behind."""
+"""Descriptors of the copy after."""
 _COMMIT = r"^ *@%p\d+ tcgen05\.commit.*\n"
 _ISSUED = rf"^ *@!%p\d+ bra \$L\d+;\n(?:(?!.*bra ).*\n)*?{_COPY}{SOME_LINES}^\$L\d+:\n"
 """What the issuing thread does of a stage."""

@@ -24,7 +24,7 @@ def test_a_pipeline_out_of_order_is_refused(missing: str) -> None:
     rest = [spec for spec in ORDERED if spec.name != missing]
     late = [*rest, ArgSpec(missing, {})]
     for passes in (rest, late):
-        with pytest.raises(ValueError, match=f"cute-kernel-to-nvvm runs behind {missing}"):
+        with pytest.raises(ValueError, match=f"cute-kernel-to-nvvm runs after {missing}"):
             Pipeline("mine", "out of order", tuple(passes))
 
 

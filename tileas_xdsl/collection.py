@@ -50,7 +50,7 @@ def collected_rarely() -> Generator[None]:
 def _count_as_old() -> None:
     """Move what is young to the oldest generation, without a walk; once.
 
-    Else the collection behind a first compilation would walk the modules that it has loaded.
+    Else the collection after a first compilation would walk the modules that it has loaded.
     Behind others there is IR alone, which nothing but a walk frees.
     """
     if not gc.get_freeze_count():  # what a program froze stays frozen

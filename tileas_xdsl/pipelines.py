@@ -28,7 +28,7 @@ class Pipeline:
         for spec in self.passes:
             missing = [name for name in RUNS_BEHIND.get(spec.name, ()) if name not in before]
             if missing:
-                raise ValueError(f"{self.name}: {spec.name} runs behind {', '.join(missing)}")
+                raise ValueError(f"{self.name}: {spec.name} runs after {', '.join(missing)}")
             before.append(spec.name)
 
     @property

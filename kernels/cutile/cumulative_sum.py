@@ -30,7 +30,7 @@ def cumulative_sum(x, y, axis: Count, reverse: Flag, rows: Count, columns: Count
 
 @ct.kernel
 def cumulative_product(x, y, axis: Count, reverse: Flag, rows: Count, columns: Count):
-    """Of a matrix that is one tile; what is behind its end counts as 1."""
+    """Of a matrix that is one tile; what is past its end counts as 1."""
     tile = ct.load(x, (0, 0), (rows, columns))
     row = ct.reshape(ct.arange(rows, dtype=ct.int32), (rows, 1))
     column = ct.arange(columns, dtype=ct.int32)

@@ -39,7 +39,7 @@ def flash_decode(
 
     `q` is `(batch, few, group, d)`, keys and values are `(batch, few, length, d)`.  Leaves f32
     parts of the result, `(batch * few, parts, group, d)`, and base-2 logarithms of their sums; of
-    the `tm` rows of a tile those behind the group are not stored.
+    the `tm` rows of a tile those after the group are not stored.
     """
     batch, head, part = ct.bid(0) // few, ct.bid(0) % few, ct.bid(1)
     mine = ct.load(q, (batch, head, 0, 0), (1, 1, tm, d), padding_mode=ZERO).reshape((tm, d))

@@ -19,13 +19,13 @@ EPSILON = 1e-5
 
 
 def rows_of(x, i, rows: int, columns: int):
-    """Rows in f32; columns behind the end are zero."""
+    """Rows in f32; columns past the end are zero."""
     tile = ct.load(x, (i, 0), (rows, columns), padding_mode=ct.PaddingMode.ZERO)
     return ct.astype(tile, ct.float32)
 
 
 def line_of(x, columns: int):
-    """A vector in f32, with zeros behind its end."""
+    """A vector in f32, with zeros past its end."""
     line = ct.load(x, (0,), (columns,), padding_mode=ct.PaddingMode.ZERO)
     return ct.astype(line, ct.float32)
 

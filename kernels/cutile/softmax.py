@@ -20,7 +20,7 @@ NONE = float("-inf")
 
 @ct.kernel
 def softmax(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
-    """Rows that a tile holds; columns behind the end are minus infinity, whose power is 0."""
+    """Rows that a tile holds; columns past the end are minus infinity, whose power is 0."""
     i = ct.bid(0)
     tile = ct.load(x, (i, 0), (rows, columns), padding_mode=ct.PaddingMode.NEG_INF)
     tile = ct.astype(tile, ct.float32)

@@ -3,7 +3,7 @@
     {"element": "f16", "address": 0, "dims": [320, 128], "strides": [640], "box": [64, 64],
      "swizzle": "128B", "array": "@matmul.0.npy"}
 
-The address counts bytes from the begin of the array, which is any array that `--arg` takes.
+The address counts bytes from the beginning of the array, which is any array that `--arg` takes.
 """
 
 from __future__ import annotations

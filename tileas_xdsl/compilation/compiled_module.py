@@ -83,7 +83,7 @@ class CompiledModule(Mapping[str, CompiledKernel]):
 
 
 def _merge(module: ModuleOp, other: ModuleOp, kernel: str) -> None:
-    """Move the operations of a module with one kernel into another one, behind the same kind."""
+    """Move the operations of a module with one kernel into another one, after the same kind."""
     table = {symbol: op for op in module.ops if (symbol := _symbol(op)) is not None}
     for op in list(other.ops):
         symbol = _symbol(op)

@@ -79,7 +79,7 @@ class Remaining:
     to_tiles: Sequence[ArgSpec]
     """Passes of the pipeline that makes tiles."""
     passes: Sequence[ArgSpec]
-    """Those behind it."""
+    """Those after it."""
 
 
 def level_of(ops: Iterable[Operation]) -> Level:
@@ -160,7 +160,7 @@ def _mark(module: ModuleOp) -> str | None:
 
 
 def _follows(line: Sequence[_Step], mark: str, name: str) -> bool:
-    """Whether a pass is behind another one in a line, and on the level that the other one left."""
+    """Whether a pass is after another one in a line, and on the level that the other one left."""
     for index, step in enumerate(line):
         if step.spec.name == mark:
             rest = line[index + 1 :]
@@ -178,7 +178,7 @@ def _starts(line: Sequence[_Step], name: str, level: Level | None) -> bool:
 
 
 def _tiles_begin(line: Sequence[_Step]) -> int:
-    """The index of the first pass behind those that make tiles of Tile IR."""
+    """The index of the first pass after those that make tiles of Tile IR."""
     made = [spec.name for spec in PIPELINES[TO_TILES].passes]
     return len(made) if [step.spec.name for step in line[: len(made)]] == made else 0
 

@@ -23,7 +23,7 @@ type_of: Callable[[SSAValue], Attribute] = attrgetter("_type")
 """Return the type of a value."""
 
 next_of: Callable[[Operation], Operation | None] = attrgetter("_next_op")
-"""Return the operation behind another one in its block."""
+"""Return the operation after another one in its block."""
 
 
 def operations_in(root: Operation | Region | Block) -> list[Operation]:
@@ -42,7 +42,7 @@ def operations_in(root: Operation | Region | Block) -> list[Operation]:
 
 
 def operations_inside_out(root: Operation) -> list[Operation]:
-    """Return all operations in `root`, each behind those in its regions; itself is the last one."""
+    """Return all operations in `root`, each after those in its regions; itself is the last one."""
     found: list[Operation] = []
     _add_inside_out(root, found)
     return found

@@ -3,7 +3,7 @@
 xDSL makes each operation by its constructor, which sets what is empty, inserts block arguments one
 by one, and walks both sides again by four nested generators.  Here one walk copies operations in
 the order of the text and keeps the pairs; a second one over the pairs connects operands, which may
-be defined behind their first use.  Uses are in the same order as in xDSL's copy.
+be defined after their first use.  Uses are in the same order as in xDSL's copy.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class OperationSugar(Operation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """The operation that is meant, from the text behind the name."""
+        """The operation that is meant, from the text after the name."""
         return cls.MEANS.parse(parser)
 
     @classmethod

@@ -93,7 +93,7 @@ class ScheduledOperation:
     unit: str
     """The unit that it occupies longest."""
     stage: int
-    """Iterations of the loop behind the first operation."""
+    """Iterations of the loop after the first operation."""
     start: int
     cycles: int
     """Until it has read all that it reads."""

@@ -278,7 +278,7 @@ def _waves(facts: KernelFacts) -> Iterator[str]:
         places = one.blocks_together * one.multiprocessors
         yield (
             "  tiles of another size may fill the last wave (`tileas tune` ranks them), or a loop "
-            f"over tiles in {places} blocks overlaps the end of one with the begin of the next"
+            f"over tiles in {places} blocks overlaps the end of one with the start of the next"
         )
     if (least := facts.least) is not None:
         yield (

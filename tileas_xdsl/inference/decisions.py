@@ -29,7 +29,7 @@ class LoopDecision:
 class Conversion:
     """Operation `operation` reads or writes `buffer` in layout `target`, by a conversion.
 
-    What it reads is converted before it, what it writes converted back behind it; `cost` is in
+    What it reads is converted before it, what it writes converted back after it; `cost` is in
     cycles of the block.
     """
 
@@ -43,7 +43,7 @@ class Conversion:
 class Staging:
     """Loop `operation` accesses the fragment `buffer` through a row-major copy in shared memory.
 
-    The copy is filled before the loop, and copied back behind it if the loop writes to it; `cost`
+    The copy is filled before the loop, and copied back after it if the loop writes to it; `cost`
     is in cycles of the block.  `staging.spelled_out` shows the loops that this stands for.
     """
 

@@ -8,7 +8,7 @@ knows no staging, so it becomes ordinary loops:
     (f staged for it)             ->    loop: y[i] = f'[perm[i]]
                                         copy f' -> f      only if the loop writes f
 
-Operations behind are renumbered. A copy to shared memory is done by one replica; the copy back by
+Operations after are renumbered. A copy to shared memory is done by one replica; the copy back by
 all, since every replica has registers to update.
 """
 
@@ -122,7 +122,7 @@ def _around(
     rewritten: Operation,
     staged: Sequence[Staging],
 ) -> Iterator[tuple[bool, Operation, LoopDecision | None]]:
-    """Yield the copies before an operation, the operation itself (True), and those behind it."""
+    """Yield the copies before an operation, the operation itself (True), and those after it."""
     for one in staged:
         layout = decisions.fragments[one.buffer]
         yield False, _copy(program, one.buffer, name_of(one)), copy_decision(layout)

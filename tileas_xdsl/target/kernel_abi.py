@@ -35,7 +35,7 @@ ARENA = "tma arena"
 
 TRANSFER = "tile transfer"
 """The parameter that points to memory through which CTAs of a launch transfer tiles: first
-`TRANSFER_SLOTS` times `TRANSFER_FLAGS` bytes that are zeros before a launch and behind it."""
+`TRANSFER_SLOTS` times `TRANSFER_FLAGS` bytes that are zeros before a launch and after it."""
 
 TRANSFER_SLOTS, TRANSFER_FLAGS = 2048, 128
 """As many CTAs as transfer tiles, and bytes of the flags of each.  Fewer run at once: eight of 256
@@ -81,7 +81,7 @@ INTERPRETED_TILE_BLOCKS = 3
 """Tile blocks of each CTA of a persistent kernel where no GPU says how many CTAs run at once."""
 
 MAX_TILE_BLOCKS = (1 << 31) - (1 << 16)
-"""Tile blocks of a persistent kernel: their number stays in 32 bits behind the last one too."""
+"""Tile blocks of a persistent kernel: their number stays in 32 bits past the last one too."""
 
 UNUSED_BYTES = 128
 """Memory that the tensor maps of empty arrays describe an element of, aligned to as much."""

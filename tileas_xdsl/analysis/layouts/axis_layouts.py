@@ -1,6 +1,6 @@
 """Register layouts for reductions and scans: a dimension split in order over threads.
 
-Each thread has a run of neighbours, the next lanes those behind it, then the next warps.  Lines
+Each thread has a run of neighbours, the next lanes those after it, then the next warps.  Lines
 along the dimension are for lanes first, then for warps, and what is left for registers.
 """
 
@@ -93,7 +93,7 @@ class AxisSplit:
         return [lanes, (self.line_warps, E(THREAD, LANES)), (self.lines, E(VALUE, step))]
 
     def _cut(self, digits: list[Digit]) -> tuple[list[Digit], list[Digit]]:
-        """The digits of dimensions before and behind the axis, by their extents."""
+        """The digits of dimensions before and after the axis, by their extents."""
         left, after = prod(self.shape[self.axis + 1 :]), list[Digit]()
         before = list[Digit]()
         for extent, stride in digits:

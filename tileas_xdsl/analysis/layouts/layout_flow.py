@@ -9,7 +9,7 @@ reads them. An operation that no table names fixes the layouts of its tiles.
     %d = nv_tileas.dot %x, %y, %c        FIXING           the accumulator layout of the MMA
 
 A conversion must not move across an operation that orders memory, since a tile may be the name of a
-buffer that is overwritten later (`may_be_storage`): `pins_layouts` and the functions behind it
+buffer that is overwritten later (`may_be_storage`): `pins_layouts` and the functions it calls
 decide what lies between two operations.
 """
 

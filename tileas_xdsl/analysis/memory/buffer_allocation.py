@@ -58,7 +58,7 @@ class Offset:
 
 @dataclass(frozen=True)
 class BufferOffset:
-    """`offset` elements behind the beginning of `base`."""
+    """`offset` elements after the beginning of `base`."""
 
     base: SSAValue
     offset: Offset = Offset()
@@ -165,7 +165,7 @@ def _sum(one: Offset, other: Offset) -> Offset:
 
 
 def _step_of(value: SSAValue) -> tuple[SSAValue, Offset] | None:
-    """The source of a contiguous view, and how many elements behind it the view begins."""
+    """The source of a contiguous view, and how many elements after it the view begins."""
     if not isinstance(value, OpResult) or not isinstance(value.op, ViewOp):
         return None
     view = value.op

@@ -33,10 +33,10 @@ def layout_of(type_: Attribute) -> AnyLayout | None:
 
 
 def shows_in_place(whole: Attribute, part: Attribute, offset: int | None) -> bool:
-    """Whether a view as `part`, `offset` elements behind the beginning of `whole`, finds its own.
+    """Whether a view as `part`, `offset` elements after the beginning of `whole`, finds its own.
 
     Elements are counted row-major; an offset that is not known is that of some slot, which begins
-    a multiple of the part's size behind the beginning.  A type without a layout takes any.
+    a multiple of the part's size after the beginning.  A type without a layout takes any.
     """
     outer, inner = layout_of(whole), layout_of(part)
     if outer is None or inner is None:

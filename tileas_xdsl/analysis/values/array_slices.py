@@ -6,7 +6,7 @@ cuTile's `array.slice(0, start, stop)` of an array of `%m` x `%n`:
     %q = nv_tileaa.addptr %ptr, %o
     %a = nv_tileaa.make_memref %q, sizes [%extent, %n], strides [%s] : memref<?x?xf16, ...>
 
-    ArraySlice(whole = 1 x %n elements behind %ptr, axis = 0, starts = (%start,), extent = %extent)
+    ArraySlice(whole = 1 x %n elements after %ptr, axis = 0, starts = (%start,), extent = %extent)
 """
 
 from __future__ import annotations

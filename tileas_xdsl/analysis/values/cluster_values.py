@@ -34,7 +34,7 @@ _SAME = (gpu.GridDimOp, gpu.BlockDimOp, GetNumProgramsOp, memref.DimOp, arith.Co
 """What is the same for all blocks of a launch."""
 
 _COMPUTED = ("arith.", "nv_tileaa.assume")
-"""What computes a result of its operands alone, by the begin of the name."""
+"""What computes a result of its operands alone, by the beginning of the name."""
 
 
 def is_same_in_cluster(

@@ -89,7 +89,7 @@ def is_parameter(value: BlockArgument) -> bool:
 
 
 def without_promises(value: SSAValue) -> SSAValue:
-    """Return the value behind `assume` operations."""
+    """Return the value under `assume` operations."""
     while isinstance(made := value.owner, AssumeOp):
         value = made.source
     return value

@@ -9,7 +9,7 @@ both sides have one register. Two values are coalesced if their live ranges do n
       %b = mul.lo.s32 %a, %a            $L1: mul.lo.s32 %r2, %r2, %r2;
       bra ^loop(%b)                          @%p0 bra $L1;
 
-Were %a used behind %b, both would be live at once: `mov.b32` then carries %b to %a. All other
+Were %a used after %b, both would be live at once: `mov.b32` then carries %b to %a. All other
 values have virtual registers of their own, which ptxas allocates.
 """
 

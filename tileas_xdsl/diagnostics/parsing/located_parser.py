@@ -244,7 +244,7 @@ class LocatedParser(Parser):
     def _parse_location(self) -> LocationAttr:
         """A location; MLIR reads more of them than xDSL.
 
-        Aliases may be defined behind their first use, an attribute of a dialect that knows its
+        Aliases may be defined after their first use, an attribute of a dialect that knows its
         `as_location` is one, and fused locations have metadata.
         """
         token = self._current_token

@@ -58,7 +58,7 @@ class StateCreateOp(FieldsOp):
 
 @irdl_op_definition
 class StateIncrementOp(FieldsOp):
-    """The next stage; behind the last one comes the first, with the other parity."""
+    """The next stage; past the last one comes the first, with the other parity."""
 
     name = "cutlass.pipeline.state.increment"
 

@@ -272,8 +272,8 @@ FENCES = (MemSemantic.ACQUIRE, MemSemantic.RELEASE, MemSemantic.ACQ_REL)
 class FenceOp(TileasOp):
     """Order relaxed accesses to tiles against others of the block: PTX's fence patterns.
 
-    Relaxed stores behind a fence that releases publish what is before it; a fence that acquires
-    has behind it what the relaxed loads before it saw published:
+    Relaxed stores after a fence that releases publish what is before it; a fence that acquires
+    has after it what the relaxed loads before it saw published:
 
         nv_tileas.fence release gpu             %x = nv_tileas.tiled_load %flags[%i] relaxed gpu
         nv_tileas.tiled_store ... relaxed gpu   nv_tileas.fence acquire gpu

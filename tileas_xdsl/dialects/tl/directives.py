@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.custom_directive import custom_directive
 
 @custom_directive
 class Offsets(CustomDirective):
-    """`[%i, %j]` behind a buffer; nothing for the whole of it."""
+    """`[%i, %j]` after a buffer; nothing for the whole of it."""
 
     values: VariadicOperandVariable
 

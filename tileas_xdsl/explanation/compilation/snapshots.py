@@ -1,4 +1,4 @@
-"""The IR of a compilation at the passes behind which explanations look."""
+"""The IR of a compilation at the passes after which explanations look."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEPT = (PLANNED, CLUSTERED, PIPELINED, UNLAID, LAID_OUT, LAID_OUT_BUFFERS)
 
 @dataclass
 class Snapshots:
-    """Modules by the pass behind which they were copied; those of a compilation that failed too."""
+    """Modules by the pass after which they were copied; those of a compilation that failed too."""
 
     modules: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
 

@@ -183,6 +183,6 @@ def bind(memory: Memory, given: Sequence[tuple[str, Array, Attribute]]) -> Seque
 
 
 def _span(array: Array) -> tuple[int, int]:
-    """Return the host addresses, first and behind the last byte, that an array spans."""
+    """Return the host addresses, first and past the last byte, that an array spans."""
     begin = int(array.__array_interface__["data"][0])
     return begin, begin + array.nbytes

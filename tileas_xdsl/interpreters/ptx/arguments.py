@@ -29,7 +29,7 @@ that are not aligned fault, as they do on a GPU."""
 class TensorMapArg:
     """A tensor map over an array: an argument, or an array of its own.
 
-    The address in `tensor_map` counts bytes from the begin of the array.
+    The address in `tensor_map` counts bytes from the beginning of the array.
     """
 
     tensor_map: TensorMap

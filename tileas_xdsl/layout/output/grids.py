@@ -152,7 +152,7 @@ def grid_of(layout: AnyLayout | MemoryLayout, bits: int | None) -> Grid:
 def _cells(layout: AnyLayout, values: Table) -> tuple[Table, str]:
     """`values` as `(rows, columns)`, cut to what is drawn.
 
-    The first mode that is longer than 1 goes down, those behind it go right; a row has one mode.
+    The first mode that is longer than 1 goes down, those after it go right; a row has one mode.
     """
     sizes = product_each(layout.shape)
     rows = next((size for size in sizes[:-1] if size > 1), 1)

@@ -83,7 +83,7 @@ def _faults(type_: Attribute, value: Any) -> Iterator[str]:
     if array.dtype != dtype_of(type_.element_type):
         yield f"has elements {type_.element_type}, but got {array.dtype}"
     if not array.flags.c_contiguous:
-        yield "is an array with gaps: the kernel takes rows that lie behind one another"
+        yield "is an array with gaps: the kernel takes rows that lie one after another"
     if isinstance(type_, MemRefType):
         yield from _misfits(type_.layout, array)
 

@@ -12,7 +12,7 @@ they share operands, as products do (DeepGEMM, `sm90.hpp`), or 52 to 58. A bulk 
 cycles and 32 bytes a cycle, 18 to 20 when all of them store. An arrival takes 7 cycles, and 67
 until the thread of another warp that waits for it goes on; `bar.sync` of four warps takes 20.
 Blocks start 0.6 ns after one another on the chip, whatever their warps; one that waits for the end
-of another begins 390 cycles behind it. `wgmma` m64n256k16 takes 128 cycles, the last of a row 66
+of another begins 390 cycles after it. `wgmma` m64n256k16 takes 128 cycles, the last of a row 66
 more.
 
 Products of 8192^3 in bf16 run at 747 to 785 of 989 teraflops on an H200: power caps them.

@@ -12,7 +12,7 @@ Operands are written by what they are:
     p:pred          a predicate;    d|p:pred    two results
     [a]             an address;     a:from      of the type that the slot `from` has
     <d:b32*4>       a vector; its length may be the number in the word of a slot (`repeat*2`,
-                    `shape.n/4` for the one behind the letter n)
+                    `shape.n/4` for the one after the letter n)
     [s]             an address of 32 bits, in shared or tensor memory;  [t <c:s32*2>]  a tensor
     0               an integer literal
     ...             any operands
@@ -94,7 +94,7 @@ class InstructionForm:
     def match(self, parts: Sequence[str]) -> Words | None:
         """Return the keywords of the slots if the opcode matches this form, else None.
 
-        The parts of its name come first; the modifiers behind them may be in any order, as ptxas
+        The parts of its name come first; the modifiers after them may be in any order, as ptxas
         accepts them, as long as those of one vocabulary (types, spaces) keep theirs.
         """
         length = len(self.lead)

@@ -34,7 +34,7 @@ def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
     """The accumulators of wgmma of an m x n tile: 64 rows for each instruction of a warpgroup.
 
     Value `i` of a thread is column `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row
-    `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16; further instructions have the values behind.
+    `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16; further instructions have the values after.
 
     Warpgroups share the rows, and the columns where there are fewer blocks of 64 rows than
     warpgroups: two of them have 64 x 64 each of a tile of 64 x 128.

@@ -91,7 +91,7 @@ def _ex2(x: F32) -> F32:
 
 
 def _split(x: F32) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The significand behind the leading bit, and the exponent, of normal numbers."""
+    """The significand after the leading bit, and the exponent, of normal numbers."""
     bits = x.view(np.uint32).astype(np.int64)
     return bits & (FRACTIONS - 1), (bits >> FRACTION_BITS & 255) - 127
 

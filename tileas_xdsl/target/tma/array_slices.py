@@ -1,7 +1,7 @@
 """Tensor maps of which each copy moves a slice of an array: rows from `start` on, `extent` of them.
 
 A launch encodes one map; where slices begin and how many rows they have is known when copies are
-issued (sequences of a batch one behind another, rows of groups).  Rows behind the end of a slice
+issued (sequences of a batch one after another, rows of groups).  Rows past the end of a slice
 are out of bounds, although the array goes on there: loads read zeros, and stores leave them.
 
 The map has two more dimensions, z and y, as far apart as it has rows (`s` bytes) in total:

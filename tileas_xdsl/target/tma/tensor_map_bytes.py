@@ -51,7 +51,7 @@ _BODY = struct.Struct("<QI4II5IIII")
 """Address, header, low strides, high strides, dims, element strides and box[0], box[1..4], 0.
 
 Im2col maps have the pixel box corners for box[1..4]: lower ones in the lower half, upper ones in
-the upper half, W first; and the pixels per column behind that.
+the upper half, W first; and the pixels per column after that.
 """
 
 ADDRESS_OFFSET, LOW_STRIDES_OFFSET, HIGH_STRIDES_OFFSET = 0x00, 0x0C, 0x1C

@@ -80,14 +80,14 @@ def _check_order(kernel: Function) -> None:
         if isinstance(inner, ConvertLayoutOp):
             raise op_error(
                 inner,
-                "is left: cute-kernel-to-nvvm runs behind tileas-materialize-convert-layout, for "
+                "is left: cute-kernel-to-nvvm runs after tileas-materialize-convert-layout, for "
                 "descriptors are aligned by their layouts",
             )
     for index, (type_, entry) in enumerate(zip(_inputs(kernel), _entries(kernel), strict=False)):
         if GRID_CONSTANT in entry.data and not isinstance(type_, PASSED):
             raise op_error(
                 kernel,
-                f"has the grid constant #{index} of {type_}: cute-kernel-to-nvvm runs behind the "
+                f"has the grid constant #{index} of {type_}: cute-kernel-to-nvvm runs after the "
                 "pass that gives arguments types of llvm",
             )
 

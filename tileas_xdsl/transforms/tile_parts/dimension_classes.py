@@ -34,7 +34,7 @@ Dim: TypeAlias = tuple[SSAValue, int]
 """A dimension of a tile."""
 
 SAME_SHAPE = ("arith.", "math.", "nv_tileaa.addptr", "nv_tileas.convert_layout")
-"""Operations, by the begin of their names, whose tiles all correspond element by element."""
+"""Operations, by the beginning of their names, whose tiles all correspond element by element."""
 
 
 def tile_shape(value: SSAValue) -> tuple[int, ...]:
@@ -195,7 +195,7 @@ def _relate_branches(classes: DimensionClasses, op: scf.IfOp) -> None:
 
 
 def _is_simple(op: TiledLoadOp | TiledStoreOp) -> bool:
-    """Whether a tile is counted in tiles of its own shape from the begin of an array."""
+    """Whether a tile is counted in tiles of its own shape from the beginning of an array."""
     view = op.view.owner
     is_plain = isinstance(view, ViewOp) and not view.indices and view.offset is None
     tile = op.value if isinstance(op, TiledStoreOp) else op.result

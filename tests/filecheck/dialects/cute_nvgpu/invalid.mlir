@@ -28,7 +28,7 @@ func.func @shared() {
   %1 = cute_nvgpu.arch.get_dyn_smem 512 -> !cute.ptr<bf16, smem, align<1024>>
   // expected-error@+1 {{'cute_nvgpu.arch.get_dyn_smem' op aligns to 1024 bytes at most, as dynamic shared memory is, not to 2048}}
   %2 = cute_nvgpu.arch.get_dyn_smem 0 -> !cute.ptr<bf16, smem, align<2048>>
-  // expected-error@+1 {{'cute_nvgpu.arch.get_dyn_smem' op starts at 0 bytes or behind, not at -8}}
+  // expected-error@+1 {{'cute_nvgpu.arch.get_dyn_smem' op starts at byte 0 or later, not at -8}}
   %3 = cute_nvgpu.arch.get_dyn_smem -8 -> !cute.ptr<i64, smem>
   %4 = cute_nvgpu.arch.get_dyn_smem 512 -> !cute.ptr<bf16, smem, align<512>>
   func.return

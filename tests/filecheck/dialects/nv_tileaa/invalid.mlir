@@ -379,7 +379,7 @@ func.func @refused() {
 // -----
 
 func.func @refused() {
-  // expected-error@+1 {{ends behind its start}}
+  // expected-error@+1 {{ends after its start}}
   %0 = nv_tileaa.make_range {start = 4 : i64, end = 4 : i64} : tensor<4xi32>
   func.return
 }

@@ -177,7 +177,7 @@ def test_garbled_text_is_run_or_refused(path: Path) -> None:
 
 
 def test_an_empty_text_is_no_module() -> None:
-    with pytest.raises(PtxError, match=r"<ptx>:1:1: error: expected '.version' at the begin"):
+    with pytest.raises(PtxError, match=r"<ptx>:1:1: error: expected '.version' at the beginning"):
         load("")
 
 

@@ -2,7 +2,7 @@
 
     %b = vector.broadcast %x     no register of its own: PTX names %x again
     scf.for {                    live: what is used inside, for every iteration needs it,
-      ...                              what is used behind the loop, and what the body has at once
+      ...                              what is used after the loop, and what the body has at once
     }
 
 The count is an estimate.  ptxas orders instructions anew, and many fragments are never whole.
@@ -82,7 +82,7 @@ class _Liveness:
         self.peaks: dict[Operation, int] = {}
 
     def walk(self, block: Block) -> int:
-        """Return the peak of a block; what is live behind it becomes what is live before it."""
+        """Return the peak of a block; what is live after it becomes what is live before it."""
         peak = self.count
         for op in reversed(operations_of(block)):
             if op.regions:

@@ -177,7 +177,7 @@ class _Liveness:
         live.remove(block.args)
 
     def _read(self, op: Operation) -> list[SSAValue]:
-        """The tiles that an operation reads: of one that is streamed, those behind it."""
+        """The tiles that an operation reads: of one that is streamed, those after it."""
         found: list[SSAValue] = []
         for value in operands_of(op):
             found += self._sources(value)

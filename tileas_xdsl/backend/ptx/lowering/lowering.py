@@ -5,11 +5,11 @@ that `ld.global [%rd1+128]` needs no addition. PTX text is written once and ptxa
 careless placement of values with long lifetimes, so the lowering itself places instructions:
 
     once      constants and kernel-wide values: the entry block, where they dominate everything
-    derive    what depends on one value and constants: right behind that value, once
+    derive    what depends on one value and constants: right after that value, once
     here      once per block (or its loop's preheader)
     emit      the current block; loop-invariant instructions of innermost loops go to the preheader
 
-    loop body:  %a = shl %i, 2        derive: behind %i, outside of the loop if %i is
+    loop body:  %a = shl %i, 2        derive: after %i, outside of the loop if %i is
                 %d = descriptor       invariant: hoisted while registers are left
                 wgmma ...             stays
 
@@ -144,7 +144,7 @@ class Lowering:
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
-    """By wgmma behind a fence: its initial accumulator registers, moved before the fence."""
+    """By wgmma after a fence: its initial accumulator registers, moved before the fence."""
     declared: dict[str, ptx.FunctionOp | ptx.GlobalOp] = field(
         default_factory=dict[str, "ptx.FunctionOp | ptx.GlobalOp"]
     )
@@ -206,7 +206,7 @@ class Lowering:
 
     @contextmanager
     def looping(self, op: Operation) -> Generator[None]:
-        """Lower a loop behind the current block; what stays the same in an innermost one leaves it.
+        """Lower a loop after the current block; what stays the same in an innermost one leaves it.
 
         As far as `registers_left` of the loop goes: more than that ptxas would spill.
 
@@ -299,7 +299,7 @@ class Lowering:
     ) -> SSAValue:
         """Return the value that `make` computes from `source` and constants, emitted once.
 
-        It is placed right behind `source`, outside of every loop that `source` is outside of.
+        It is placed right after `source`, outside of every loop that `source` is outside of.
         """
         found = self._derived.get((source, *key))
         if found is None:
@@ -336,7 +336,7 @@ class Lowering:
         return found
 
     def _behind(self, owner: Operation) -> Operation:
-        """Return the operation behind which users of `owner` and of constants may be inserted."""
+        """Return the operation after which users of `owner` and of constants may be inserted."""
         if owner in self._shared and self._last_shared is not None:
             return self._last_shared
         return owner

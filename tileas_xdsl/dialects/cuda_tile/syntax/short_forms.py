@@ -61,7 +61,7 @@ def print_types(printer: Printer, types: Iterable[Attribute]) -> None:
 
 
 def parse_arguments(parser: Parser) -> list[Parser.Argument]:
-    """`(%a: TYPE, %b: TYPE)`; an attribute dictionary behind a type is refused."""
+    """`(%a: TYPE, %b: TYPE)`; an attribute dictionary after a type is refused."""
 
     def parse_argument() -> Parser.Argument:
         argument = parser.parse_argument(expect_type=False)

@@ -1,7 +1,7 @@
 """The operations of `cute`: one syntax, and result types that are inferred.
 
 `%r = cute.name(%a, %b) <{mode = [0]}> : (T, U) -> R`.  Read are also the short forms of listings:
-operands without parentheses, no operand types, and `!cute.layout` with nothing behind it, or no
+operands without parentheses, no operand types, and `!cute.layout` with nothing after it, or no
 type at all, for a result whose type is inferred.
 """
 

@@ -98,7 +98,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Handle:
-    """A place `offset` units behind where `base`, a view that another dialect knows, begins."""
+    """A place `offset` units after where `base`, a view that another dialect knows, begins."""
 
     type: HandleViewType
     base: Any

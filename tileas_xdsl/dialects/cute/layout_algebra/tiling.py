@@ -233,7 +233,7 @@ class StencilDivideOp(AlgebraOp):
 
     Along each mode a window has `stencil` elements, `dilation` apart, and there is one at every
     `traversal_stride`-th place that it fits at; `padding_lower` and `padding_upper` are elements
-    before and behind, by which a view's iterator moves back.
+    before and after, by which a view's iterator moves back.
     """
 
     name = "cute.stencil_divide"

@@ -411,7 +411,7 @@ TRIVIAL = Layout(1, 0)
 
 @irdl_op_definition
 class AppendToRankOp(RankOp):
-    """Modes of one element behind the others."""
+    """Modes of one element after the others."""
 
     name = "cute.append_to_rank"
 

@@ -80,7 +80,7 @@ def _show_signature(attribute: Attribute) -> str:
 
 
 def unit(name: str) -> Form:
-    """A number with a unit behind it: `128 b`."""
+    """A number with a unit after it: `128 b`."""
 
     def parse(parser: AttrParser) -> Attribute:
         value = parser.parse_integer(allow_boolean=False)

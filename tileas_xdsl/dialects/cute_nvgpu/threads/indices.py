@@ -179,7 +179,7 @@ class GetDynSmemOp(FieldsOp):
         if type_.space is not AddressSpace.SMEM:
             raise op_error(self, f"gives a pointer to smem, not {type_}")
         if offset < 0:
-            raise op_error(self, f"starts at 0 bytes or behind, not at {offset}")
+            raise op_error(self, f"starts at byte 0 or later, not at {offset}")
         if type_.align > LARGEST_ALIGNMENT:
             raise op_error(
                 self,

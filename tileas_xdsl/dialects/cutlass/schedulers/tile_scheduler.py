@@ -190,7 +190,7 @@ class AdvanceToNextWorkOp(_NextWorkOp):
 class FetchNextWorkOp(_NextWorkOp):
     """The next tile of this block, however its scheduler finds it.
 
-    Of `sm100` it is what the request of a stage was answered: behind a wait for its barrier.
+    Of `sm100` it is what the request of a stage was answered: after a wait for its barrier.
     """
 
     name = "cutlass.tile_scheduler.fetch_next_work"

@@ -255,7 +255,7 @@ class MakeRangeOp(TileasOp):
             raise op_error(self, f"counts in integers, not in {self.result.type}")
         count = self.end.value.data - self.start.value.data
         if count < 1:
-            raise op_error(self, "ends behind its start")
+            raise op_error(self, "ends after its start")
         check_shape(self, "the result", self.result.type, [count])
 
 

@@ -62,7 +62,7 @@ class TokenOp(TileasOp):
     )
 
     def check_tokens(self) -> None:
-        """There is a token behind iff there is one before."""
+        """There is a token after iff there is one before."""
         if (self.token is None) != (self.out_token is None):
             raise op_error(self, "gives a token iff it takes one")
 

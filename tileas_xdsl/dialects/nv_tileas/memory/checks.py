@@ -31,7 +31,7 @@ LEADING_COORDINATES = {"im2col": 1, "im2col_at": 1}
 
 
 def check_tokens(op: Operation, token: SSAValue | None, out_token: SSAValue | None) -> None:
-    """A token is ordered after another one, and there is one behind iff there is one before."""
+    """A token is ordered after another one, and there is one after iff there is one before."""
     if token is not None and not isinstance(token.type, OrderingToken):
         raise op_error(op, f"expects a memory token or an asynchronous token, but got {token.type}")
     if (token is None) != (out_token is None):

@@ -19,7 +19,7 @@ _READ_AND_ORDER = _READ | {EffectInstance(MemoryEffectKind.WRITE)}
 
 
 class OrderedLoadEffect(MemoryEffect):
-    """The operation reads; if it acquires, what comes behind depends on it as on a write."""
+    """The operation reads; if it acquires, what comes after depends on it as on a write."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:

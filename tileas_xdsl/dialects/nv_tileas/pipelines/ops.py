@@ -314,7 +314,7 @@ class CreateIteratorOp(PipelineOp):
 
 @tileas_op
 class IncIterOp(PipelineOp):
-    """The iterator at the next stage; behind the last one the first, with the other phase."""
+    """The iterator at the next stage; past the last one the first, with the other phase."""
 
     ENTRY: ClassVar[PipelineEntry] = family.INC_ITER
     name = family.INC_ITER.op_name

@@ -108,7 +108,7 @@ def _step_of(value: SSAValue) -> Operation | TokenFault:
 
 
 def origins(value: SSAValue) -> Iterator[SSAValue]:
-    """The values that `value` may be, behind structured control flow; each once."""
+    """The values that `value` may be, after structured control flow; each once."""
     return (v for v in carried_values(value) if inflows(v) is None)
 
 

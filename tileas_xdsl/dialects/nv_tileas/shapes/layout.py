@@ -71,7 +71,7 @@ class ViewOp(TileasOp):
     """View a buffer under another type; the memory is the same.
 
     The view begins at element `[%i, %j]` of the source, or `offset` elements (a single index means
-    the same) behind its first element.
+    the same) after its first element.
     """
 
     name = "nv_tileas.view"

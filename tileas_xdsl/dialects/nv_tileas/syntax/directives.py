@@ -32,7 +32,7 @@ _INDEX = IndexType()
 
 @custom_directive
 class Coordinates(CustomDirective):
-    """`[%i, %j]`; a type other than `index` is written behind: `[%i : i32, %j]`.  None: nothing."""
+    """`[%i, %j]`; a type other than `index` is written after: `[%i : i32, %j]`.  None: nothing."""
 
     values: VariadicOperandVariable
     types: TypeDirective

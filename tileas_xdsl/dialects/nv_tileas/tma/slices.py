@@ -23,7 +23,7 @@ _ROWS = EqAttrConstraint(i32)
 class SliceTmaDescOp(TileasOp):
     """The descriptor of `extent` rows, along dimension `axis`, of an array from row `start` on.
 
-    What is behind the last row is out of bounds, as is what precedes the first one.  The source
+    What is past the last row is out of bounds, as is what precedes the first one.  The source
     describes the array; how many rows that has is not looked at.
     """
 

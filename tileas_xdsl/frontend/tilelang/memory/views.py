@@ -17,7 +17,7 @@ def view_of(
 ) -> SSAValue:
     """The storage of a buffer in another shape, or as other elements.
 
-    It stands behind the allocation, for views are none of a loop; those of arguments stand first in
+    It stands after the allocation, for views are none of a loop; those of arguments stand first in
     the kernel.
     """
     space = cast("Buffer", owner.type).memory_space

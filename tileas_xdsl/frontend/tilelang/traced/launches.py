@@ -22,7 +22,7 @@ class Launch:
     """One `T.Kernel`."""
 
     before: Sequence[Node]
-    """Statements of the host that it stands behind, as names of values."""
+    """Statements of the host that it stands after, as names of values."""
     loops: Sequence[Node]
     """The loops over blocks, outermost first; none where there is no `T.Kernel`."""
     body: Node

@@ -6,7 +6,7 @@ it is written, is live through all of the loop. Attention for 128 queries of 128
 
     q            loaded before the loop, read in it     live from the load to the loop's end
     s = q k      written, then read, in the loop only   live between these two items
-    o += s v     filled before, stored behind           live from the fill to the store
+    o += s v     filled before, stored after           live from the fill to the store
 
 Live-variable analysis as in any compiler, but on work items, of which there are a dozen.
 """

@@ -1,7 +1,7 @@
 """A loop's fragment accesses: one index map per fragment, over its iteration space.
 
 Positions of dimensions: the parallel variables, the inner ones, then one for each index that
-depends on data; behind them stands the replica.  Symbols are those of the program.
+depends on data; after them stands the replica.  Symbols are those of the program.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from tileas_xdsl.interpreters.ptx.memory.global_memory import check_aligned
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import UNSIGNED
 
 RESERVED = 1024
-"""Bytes at the begin of a CTA's window that CUDA reserves (from sm_90 on)."""
+"""Bytes at the beginning of a CTA's window that CUDA reserves (from sm_90 on)."""
 
 RANK_SHIFT = 24
 """A `.shared::cluster` address is `rank << RANK_SHIFT | offset`."""

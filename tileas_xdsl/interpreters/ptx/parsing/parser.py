@@ -106,7 +106,7 @@ def _located(code: Sequence[Instruction], body: Body, header: _Header) -> Sequen
 
 
 def _preamble(cursor: Cursor, header: _Header) -> None:
-    cursor.expect(".version", "at the begin of a module")
+    cursor.expect(".version", "at the beginning of a module")
     found = _VERSION.match(cursor.token.text)
     if found is None:
         cursor.fail(f"expected a version such as 8.0, found {cursor.shown()}")
@@ -264,7 +264,7 @@ def _tuning(cursor: Cursor) -> dict[str, Any]:
         else:
             _skip_values(cursor)
     if cursor.token.text != "{":
-        cursor.fail(f"expected '{{' at the begin of a kernel, found {cursor.shown()}")
+        cursor.fail(f"expected '{{' at the beginning of a kernel, found {cursor.shown()}")
     return found
 
 

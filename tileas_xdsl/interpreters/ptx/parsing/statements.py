@@ -59,7 +59,7 @@ class BodyParser:
     def parse(self) -> Body:
         """Parse up to the closing brace."""
         opened = self.cursor.location
-        self.cursor.expect("{", "at the begin of a body")
+        self.cursor.expect("{", "at the beginning of a body")
         self._block(Scope(0), opened, 0)
         self._resolve()
         return self.body

@@ -84,7 +84,7 @@ class Guard(Protocol):
 
     @property
     def high(self) -> int:
-        """The byte behind the last."""
+        """The byte past the last."""
         ...
 
     def check(self, actor: Actor, *, writes: bool) -> None:

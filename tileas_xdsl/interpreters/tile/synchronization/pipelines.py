@@ -9,7 +9,7 @@ that using one twice is found:
     consumer waits for full[stage] with parity phase & 1
 
 Waits join vector clocks (`released_clock`), by which races are found: what a producer wrote before
-its arrival happens before what the consumer reads behind its wait.
+its arrival happens before what the consumer reads after its wait.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ class Clock:
     owner: str
     known: dict[str, int] = field(default_factory=dict[str, int])
     fenced: dict[str, int] = field(default_factory=dict[str, int])
-    """What a fence has released: relaxed writes behind it publish it."""
+    """What a fence has released: relaxed writes after it publish it."""
     observed: dict[str, int] = field(default_factory=dict[str, int])
-    """What relaxed reads saw published: a fence behind them acquires it."""
+    """What relaxed reads saw published: a fence after them acquires it."""
 
     def __post_init__(self) -> None:
         self.known.setdefault(self.owner, 1)

@@ -26,7 +26,7 @@ class SourceLines:
     starts: Sequence[int]
     """Lines of `.loc` directives, ascending."""
     locations: Sequence[tuple[str, int, int] | None]
-    """By directive: file, line and column from 1 on; None behind the end of a function."""
+    """By directive: file, line and column from 1 on; None past the end of a function."""
 
     @staticmethod
     def of(ptx: str) -> SourceLines:

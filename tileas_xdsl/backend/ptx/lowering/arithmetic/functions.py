@@ -96,7 +96,7 @@ FUNCTIONS: Mapping[type[Operation], Function] = {
     math.TanOp: _tan,
     math.TanhOp: _tanh,
 }
-"""On f32; narrower floats are widened for it and rounded behind it."""
+"""On f32; narrower floats are widened for it and rounded after it."""
 
 WRITTEN_OUT: tuple[type[Operation], ...] = (
     math.AcosOp,

@@ -216,7 +216,7 @@ def _compare(op: arith.CmpiOp, low: Lowering) -> None:
 def _extended(low: Lowering, op: arith.MuliOp | arith.CmpiOp) -> tuple[SSAValue, SSAValue] | None:
     """Return the registers of 32 bits that operands of 64 bits are sign-extended from.
 
-    They live as long as those of 64 bits: behind a loop that multiplies, ptxas spills for them, so
+    They live as long as those of 64 bits: after a loop that multiplies, ptxas spills for them, so
     what is around loops keeps those of 64 bits.
     """
     if not (_is_extended(op.lhs) and _is_extended(op.rhs)):

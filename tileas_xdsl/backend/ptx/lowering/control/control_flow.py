@@ -93,7 +93,7 @@ def _once(op: scf.ForOp, low: Lowering) -> None:
 
 
 def _loop(op: scf.ForOp, low: Lowering, bits: int) -> None:
-    """Lower a loop tested at its top; the header's arguments are the results behind the loop."""
+    """Lower a loop tested at its top; the header's arguments are the results after the loop."""
     header, body, after = block_of(_types(low, (op.lb, *op.iter_args))), block_of(), block_of()
     low.act(ptx.BraOp(header, *[low.value(value) for value in (op.lb, *op.iter_args)]))
     with low.looping(op):

@@ -156,7 +156,7 @@ def _plus(low: Lowering, base: SSAValue, distance: SSAValue, type_: str) -> SSAV
 
 
 def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
-    """Return `index * scale`, emitted once behind the index."""
+    """Return `index * scale`, emitted once after the index."""
     if scale == 1:
         return index
     kind = f"b{bits}"
@@ -169,7 +169,7 @@ def scaled(low: Lowering, index: SSAValue, scale: int, bits: int) -> SSAValue:
 
 
 def widened(low: Lowering, index: SSAValue, scale: int) -> SSAValue:
-    """Return `index * scale` in 64 bits, for a signed 32-bit index, emitted once behind it."""
+    """Return `index * scale` in 64 bits, for a signed 32-bit index, emitted once after it."""
     if scale == 1:
         return low.derive(index, ("wide",), lambda: ptx.CvtOp(index, "s64", "s32"))
     factor = low.constant(scale)
