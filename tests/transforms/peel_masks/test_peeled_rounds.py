@@ -52,10 +52,26 @@ NUMBERS = (
 )
 
 
+SELECTION = "%y = arith.select %m, %s, %o : f32"
+NEGATED = """%true = arith.constant true
+      %n = arith.xori %m, %true : i1
+      %y = arith.select %n, %o, %s : f32"""
+FORMS = {
+    "kept": SELECTION,
+    "left out": "%y = arith.select %m, %o, %s : f32",
+    "negated": NEGATED,
+    "multiplied": "%w = arith.uitofp %m : i1 to f32\n      %y = arith.mulf %s, %w : f32",
+    "either": NEGATED.replace("%o, %s", "%s, %o").replace("xori %m", "ori %m"),
+}
+"""How a mask is used: `either` selects by a mask that is always true."""
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("predicate", ["slt", "sge", "ult", "ugt"])
 @pytest.mark.parametrize(("factor", "step"), [(4, 1), (-3, 1), (5, 3)])
-def test_rounds_are_what_they_were(predicate: str, factor: int, step: int) -> None:
+def test_rounds_are_what_they_were(form: str, predicate: str, factor: int, step: int) -> None:
     text = LOOP.format(predicate=predicate, factor=factor, step=step, TILE=TILE, VIEW=VIEW, FMA=FMA)
+    text = text.replace(SELECTION, FORMS[form])
     before, after = parse(text), parse(text)
     TileasPeelMasks().apply(Context(), after)
     after.verify()
@@ -67,10 +83,10 @@ def test_rounds_are_what_they_were(predicate: str, factor: int, step: int) -> No
 
 
 def test_a_loop_that_stays_is_the_only_reader() -> None:
-    """A mask that is a number, too, cannot go: nothing outside of the module reads its values."""
+    """A mask that is added cannot go: nothing outside of the module reads its values."""
     text = LOOP.format(predicate="slt", factor=4, step=1, TILE=TILE, VIEW=VIEW, FMA=FMA)
-    product = "%w = arith.uitofp %m : i1 to f32\n      %y = arith.mulf %s, %w : f32"
-    module = parse(text.replace("%y = arith.select %m, %s, %o : f32", product))
+    total = "%w = arith.uitofp %m : i1 to f32\n      %y = arith.addf %s, %w : f32"
+    module = parse(text.replace(SELECTION, total))
     TileasPeelMasks().apply(Context(), module)
     assert sum(isinstance(op, scf.ForOp) for op in module.walk()) == 1
     for op in module.walk():

@@ -53,6 +53,7 @@ from tileas_xdsl.transforms.peel_masks.exact_quotients import (
     holds_in_all_rounds,
 )
 from tileas_xdsl.transforms.peel_masks.true_masks import TrueMasks
+from tileas_xdsl.transforms.peel_masks.wanted_truth import wanted_truth
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _peel(loop: scf.ForOp) -> None:
     values: dict[SSAValue, SSAValue] = {}
     plain = loop.clone(values)
     plain.location = loop.location
-    masks = TrueMasks([values[op.result].owner for op in found])
+    masks = TrueMasks({values[op.result]: truth for (op, truth) in found})
     if not masks.remove(plain.body.block):
         plain.erase()  # It reads what the loop reads, and is nowhere.
         return
@@ -123,16 +124,22 @@ def _peel(loop: scf.ForOp) -> None:
     loop.operands = [end, loop.ub, loop.step, *plain.results]
 
 
-def _comparisons(loop: scf.ForOp) -> Iterator[tuple[arith.CmpiOp, Sequence[Inequality]]]:
-    """The comparisons of elements that hold in an interval of rounds, with what has to hold."""
+def _comparisons(
+    loop: scf.ForOp,
+) -> Iterator[tuple[tuple[arith.CmpiOp, bool], Sequence[Inequality]]]:
+    """The comparisons of elements that keep all of them in an interval of rounds.
+
+    With what they say there, and with what has to hold for it.
+    """
     elements, index = AffineElements(loop), loop.body.block.args[0]
     for op in loop.body.block.ops:
         for comparison, (left, right), shape in _compared(op, elements):
             if left is None or right is None:
                 continue
-            found = inequalities(comparison, left, right, shape, index)
+            truth = wanted_truth(comparison.result)
+            found = inequalities(comparison, (left, right), truth, shape, index)
             if found is not None:
-                yield comparison, found
+                yield (comparison, truth), found
 
 
 def _compared(

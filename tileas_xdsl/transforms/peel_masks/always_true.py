@@ -29,6 +29,10 @@ _SMALLER_FIRST = {"slt": 1, "sle": 0, "ult": 1, "ule": 0}
 _LARGER_FIRST = {"sgt": 1, "sge": 0, "ugt": 1, "uge": 0}
 """How much the larger operand exceeds the smaller one at least, by predicate."""
 
+_PAIRS = (("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
+_NEGATED = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+"""Which predicate says that another one does not hold."""
+
 
 @dataclass(frozen=True)
 class Inequality:
@@ -41,13 +45,19 @@ class Inequality:
 
 
 def inequalities(
-    op: arith.CmpiOp, left: Affine, right: Affine, shape: Sequence[int], index: SSAValue
+    op: arith.CmpiOp,
+    operands: tuple[Affine, Affine],
+    truth: bool,
+    shape: Sequence[int],
+    index: SSAValue,
 ) -> Sequence[Inequality] | None:
-    """Return what has to hold for a comparison to be true of all elements; None for others.
+    """Return what has to hold for a comparison to be true, or false, of all elements.
 
-    A comparison that says the same in every round is none of those.
+    None for others; one that says the same in every round is none of those.
     """
+    left, right = operands
     predicate = str(arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data])
+    predicate = predicate if truth else _NEGATED.get(predicate, "")
     exceeds = _SMALLER_FIRST.get(predicate)
     small, large = left, right
     if exceeds is None:

@@ -3,28 +3,33 @@
 %m = generate { yield (cmpi ...) }                  // known to be true
 %b = generate { yield (extract %m[0, %column]) }
 %t = generate { yield (select (extract %b[...]), (extract %s[...]), -inf) }   ->   %s
+
+Masks may be numbers: what multiplies by one is left out as a selection is.  A comparison that holds
+for no element selects as one that holds for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
+from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
+from tileas_xdsl.transforms.peel_masks.wanted_truth import is_negation
 
 
 class TrueMasks:
-    """Comparisons that hold, and what follows of them."""
+    """Comparisons of which is known whether they hold, and what follows of them."""
 
-    def __init__(self, comparisons: Iterable[Operation | Block]) -> None:
-        self.known: dict[SSAValue, bool] = {
-            op.results[0]: True for op in comparisons if isinstance(op, Operation)
-        }
+    def __init__(self, comparisons: Mapping[SSAValue, bool]) -> None:
+        self.known = dict(comparisons)
+        """Masks, and the numbers that they become."""
         self.removed = 0
         """Selections."""
 
@@ -35,7 +40,7 @@ class TrueMasks:
                 self._fold_tile(op)
             else:
                 self._fold(op)
-        for value in self.known:
+        for value in list(self.known):
             if any(use.operation.parent is block for use in value.uses):
                 self._replace_by_constant(value)
         _erase_unused(block)
@@ -49,7 +54,7 @@ class TrueMasks:
         if end is None:
             return
         if end.operands[0] in self.known:
-            self.known[op.result] = True
+            self.known[op.result] = self.known[end.operands[0]]
         elif (same := _copied(op, end.operands[0])) is not None:
             op.result.replace_all_uses_with(same)
 
@@ -58,21 +63,40 @@ class TrueMasks:
         match op:
             case arith.SelectOp() if op.cond in self.known:
                 self.removed += 1
-                op.result.replace_all_uses_with(op.lhs)
-            case arith.AndIOp() if op.lhs in self.known or op.rhs in self.known:
-                self._forward(op.result, op.rhs if op.lhs in self.known else op.lhs)
-            case arith.OrIOp() if op.lhs in self.known or op.rhs in self.known:
-                self.known[op.result] = True
-            case tensor.ExtractOp() if op.tensor in self.known:
-                self.known[op.result] = True
-            case ExpandDimsOp() if op.source in self.known:
-                self.known[op.result] = True
+                op.result.replace_all_uses_with(op.lhs if self.known[op.cond] else op.rhs)
+            case arith.MulfOp() if float_mode(op).exact:
+                self.removed += self._combine(op, neutral=True)
+            case arith.AndIOp():
+                self._combine(op, neutral=True, other=False)
+            case arith.OrIOp():
+                self._combine(op, neutral=False, other=True)
+            case arith.XOrIOp() if op.lhs in self.known and is_negation(op):
+                self.known[op.result] = not self.known[op.lhs]
+            case tensor.ExtractOp() | ExpandDimsOp() | arith.UIToFPOp():
+                if op.operands[0] in self.known:
+                    self.known[op.results[0]] = self.known[op.operands[0]]
             case _:
                 return
 
+    def _combine(
+        self,
+        op: arith.MulfOp | arith.AndIOp | arith.OrIOp,
+        neutral: bool,
+        other: bool | None = None,
+    ) -> bool:
+        """Fold what is its other operand for a neutral one, and one that decides; say whether."""
+        for one, rest in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if self.known.get(one) is neutral:
+                self._forward(op.result, rest)
+                return True
+            if one in self.known and self.known[one] is other:
+                self.known[op.result] = self.known[one]
+                return True
+        return False
+
     def _forward(self, result: SSAValue, value: SSAValue) -> None:
         if value in self.known:
-            self.known[result] = True
+            self.known[result] = self.known[value]
         else:
             result.replace_all_uses_with(value)
 
@@ -80,13 +104,10 @@ class TrueMasks:
         """What is left reads a mask that is a constant, such as an access of memory."""
         owner = value.owner
         assert isinstance(owner, Operation)
-        true: IntegerAttr | DenseIntOrFPElementsAttr = IntegerAttr(1, i1)
-        if isinstance(type_ := value.type, TensorType):
-            true = DenseIntOrFPElementsAttr.from_list(TensorType(i1, type_.get_shape()), [1])
-        constant = arith.ConstantOp(true)
-        constant.location = owner.location
-        Rewriter.insert_op(constant, InsertPoint.before(owner))
-        value.replace_all_uses_with(constant.result)
+        one = constant(Builder(InsertPoint.before(owner)), int(self.known[value]), value.type)
+        assert isinstance(one.owner, Operation)
+        one.owner.location = owner.location
+        value.replace_all_uses_with(one)
 
 
 def _copied(op: GenerateOp, value: SSAValue) -> SSAValue | None:
