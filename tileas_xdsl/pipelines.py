@@ -111,7 +111,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _FROM_TILEAA = (
     *_plain("convert-tileaa-to-tileas", "tileas-bound-rows", "tileas-peel-masks"),
-    *_plain("tileas-fuse-elementwise", "tileas-plan-cta", "tileas-load-tables"),
+    *_plain("tileas-relax-weights", "tileas-fuse-elementwise"),
+    *_plain("tileas-plan-cta", "tileas-load-tables"),
     *_plain("tileas-normalize-dot-operands"),
     ArgSpec("tileas-cse", {"extensions": (True,)}),
     *_plain("tileas-compact-loops", "tileas-chunk-tiles"),

@@ -50,6 +50,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-defer-lane-sums",
         "tileas-fuse-elementwise",
         "tileas-normalize-dot-operands",
+        "tileas-relax-weights",
     ),
     "transforms.conversion": (
         "convert-cudatile-to-tileaa",

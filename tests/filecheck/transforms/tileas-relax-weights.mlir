@@ -1,0 +1,212 @@
+// `tileas-relax-weights`: weights of rows come from the instruction, where sums of 1 and roundings read them.
+
+// RUN: tileas-opt %s -p tileas-relax-weights --split-input-file | filecheck %s
+// RUN: tileas-opt %s -p tileas-relax-weights,tileas-relax-weights --split-input-file | filecheck %s
+
+// The softmax of whole rows, of which the sum has a term exp(0).
+
+func.func @rows(%s: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf16>) {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %m[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<64x64xf32>
+  %p = math.exp %x : tensor<64x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %q = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+  func.return %l, %q : tensor<64xf32>, tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @rows
+// CHECK:         %[[X:.*]] = arith.subf %s
+// CHECK-NEXT:    %[[C:.*]] = arith.constant dense<1.44269502> : tensor<64x64xf32>
+// CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[X]], %[[C]] : tensor<64x64xf32>
+// CHECK-NEXT:    math.exp2 %[[Y]] {nv_tileas.ftz} : tensor<64x64xf32>
+
+// -----
+
+// Something else reads them.
+
+func.func @read(%s: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %m[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<64x64xf32>
+  %p = math.exp %x : tensor<64x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  func.return %l, %p : tensor<64xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @read
+// CHECK:         math.exp %
+
+// -----
+
+// The maximum so far and the sum so far are carried. Scales of 1/8 are exact, so that they are for
+// the maximum, too, and where it is subtracted. What begins at 0 with a sum of 0, as %l2 does, may
+// have a small sum; one that begins with 1 has none.
+
+func.func @carried(%s: tensor<64x64xf32>, %n: i32) -> (tensor<64x1xf32>, tensor<64x64xf16>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64x1xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x1xf32>
+  %empty = arith.constant dense<0.0> : tensor<64x64xf16>
+  %scale = arith.constant dense<0.125> : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %empty) -> (tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf16>) : i32 {
+    %t = arith.mulf %s, %scale : tensor<64x64xf32>
+    %r = nv_tileas.reduce %t {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %m1 = arith.maxnumf %m0, %e : tensor<64x1xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %zero_ = arith.constant 0 : index
+      %y = tensor.extract %m1[%row, %zero_] : tensor<64x1xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %t, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64x1xf32>
+    %f = math.exp %d : tensor<64x1xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %v = nv_tileas.expand_dims %u {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %l1 = math.fma %l0, %f, %v : tensor<64x1xf32>
+    %q = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    scf.yield %l1, %m1, %q : tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf16>
+  }
+  func.return %l, %o : tensor<64x1xf32>, tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @carried
+// CHECK:         nv_tileas.reduce %s
+// CHECK:         %[[E:.*]] = arith.constant dense<1.250000e-01> : tensor<64xf32>
+// CHECK-NEXT:    %[[R:.*]] = arith.mulf %{{.*}}, %[[E]] : tensor<64xf32>
+// CHECK-NEXT:    nv_tileas.expand_dims %[[R]]
+// CHECK:         %[[N:.*]] = arith.negf
+// CHECK-NEXT:    %[[X:.*]] = math.fma %s, %scale, %[[N]]
+// CHECK-NEXT:    %[[C:.*]] = arith.constant dense<1.44269502>
+// CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[X]], %[[C]]
+// CHECK-NEXT:    math.exp2 %[[Y]] {nv_tileas.ftz}
+// CHECK:         math.exp %{{.*}} : tensor<64x1xf32>
+
+// -----
+
+// A row that begins with the maximum 0 and the sum 0 may have small weights alone.
+
+func.func @begun(%s: tensor<64x64xf32>, %n: i32) -> tensor<64x1xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x1xf32>
+  %l, %m = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %zero) -> (tensor<64x1xf32>, tensor<64x1xf32>) : i32 {
+    %r = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %m1 = arith.maxnumf %m0, %e : tensor<64x1xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %zero_ = arith.constant 0 : index
+      %y = tensor.extract %m1[%row, %zero_] : tensor<64x1xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %s, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64x1xf32>
+    %f = math.exp %d : tensor<64x1xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %v = nv_tileas.expand_dims %u {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %l1 = math.fma %l0, %f, %v : tensor<64x1xf32>
+    scf.yield %l1, %m1 : tensor<64x1xf32>, tensor<64x1xf32>
+  }
+  func.return %l : tensor<64x1xf32>
+}
+
+// CHECK-LABEL: func.func @begun
+// CHECK:         math.exp %{{.*}} : tensor<64x64xf32>
+
+// -----
+
+// A sum of the tile that is added up behind the loop; a factor of the difference goes into the one constant.
+
+func.func @later(%s: tensor<64x64xf32>, %n: i32) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<-1.0e30> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %scale = arith.constant dense<0.25> : tensor<64x64xf32>
+  %scale_of_rows = arith.constant dense<0.25> : tensor<64xf32>
+  %l, %m = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none) -> (tensor<64x64xf32>, tensor<64xf32>) : i32 {
+    %r = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maximumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maximumf %r, %m0 : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x0 = arith.subf %s, %w : tensor<64x64xf32>
+    %x = arith.mulf %x0, %scale : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d0 = arith.subf %m0, %m1 : tensor<64xf32>
+    %d = arith.mulf %d0, %scale_of_rows : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %g = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %f[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %k = arith.mulf %l0, %g : tensor<64x64xf32>
+    %l1 = arith.addf %p, %k : tensor<64x64xf32>
+    scf.yield %l1, %m1 : tensor<64x64xf32>, tensor<64xf32>
+  }
+  %t = nv_tileas.reduce %l {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  func.return %t : tensor<64xf32>
+}
+
+// CHECK-LABEL: func.func @later
+// CHECK:         %[[X:.*]] = arith.subf %s
+// CHECK:         %[[C:.*]] = arith.constant dense<3.606737{{.*}}e-01> : tensor<64x64xf32>
+// CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[X]], %[[C]]
+// CHECK-NEXT:    math.exp2 %[[Y]] {nv_tileas.ftz} : tensor<64x64xf32>
