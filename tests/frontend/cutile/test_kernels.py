@@ -12,13 +12,9 @@ from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.frontend.bytecode.layout import V13_1, VERSIONS
-from tileas_xdsl.frontend.cutile.kernels import (
-    MissingPackageError,
-    is_kernel,
-    load_kernel,
-    parameters_of,
-)
+from tileas_xdsl.frontend.cutile.kernels import is_kernel, load_kernel, parameters_of
 from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode, kernel_module
+from tileas_xdsl.frontend.needed_packages import MissingPackageError
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
@@ -208,7 +204,7 @@ def test_without_the_package_the_command_that_installs_it_is_said(
     def refuse(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("tileas_xdsl.frontend.cutile.kernels.import_module", refuse)
+    monkeypatch.setattr("tileas_xdsl.frontend.needed_packages.import_module", refuse)
     (tmp_path / "k.py").write_text(ONE)
     with pytest.raises(MissingPackageError, match=r"pip install 'tileas-xdsl\[cutile\]'"):
         load_kernel(str(tmp_path / "k.py"))

@@ -16,8 +16,7 @@ pytest.importorskip("cuda.tile")
 from support import cutile_kernels
 
 from tests.frontend import wrong_kernels
-from tileas_xdsl.frontend.cutile import kernels
-from tileas_xdsl.frontend.cutile.kernels import MissingPackageError
+from tileas_xdsl.frontend.needed_packages import MissingPackageError
 
 X = np.zeros(256, np.float32)
 
@@ -62,7 +61,7 @@ def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(kernels, "import_module", missing)
+    monkeypatch.setattr("tileas_xdsl.frontend.needed_packages.import_module", missing)
     with pytest.raises(MissingPackageError, match=r"pip install 'tileas-xdsl\[cutile\]'"):
         tileas.compile(cutile_kernels.vector_add, X, X, X)
 

@@ -110,3 +110,31 @@ def test_wrong_command_lines_are_told(args: tuple[str, ...], code: int, why: str
     result = run("simulate", *args)
     assert result.exit_code == code, result.output
     assert why in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compile"],
+        ["simulate", "--grid", "1"],
+        ["check"],
+        ["validate", "--grid", "1"],
+        ["explain"],
+        ["tune", "--grid", "1", "--space", "tm=64"],
+        ["report"],
+        ["schedule"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_without_the_package_each_command_says_how_to_get_it(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("tileas_xdsl.frontend.needed_packages.import_module", missing)
+    name, *options = command
+    result = CliRunner().invoke(app, [name, "k.py:scale", "--sig", SIGNATURE, *options])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("tileas: error: cuTile kernels need the package cuda-tile")
+    assert [path.name for path in folder.iterdir()] == ["k.py"]

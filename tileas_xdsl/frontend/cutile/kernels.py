@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.argument_parameters import infer_parameters
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
+from tileas_xdsl.frontend.needed_packages import needed
 from tileas_xdsl.frontend.signature import (
     ArrayParameter,
     ConstantParameter,
@@ -26,23 +26,12 @@ from tileas_xdsl.frontend.signature import (
     TupleParameter,
 )
 
-INSTALL = "pip install 'tileas-xdsl[cutile]'"
-"""The command that installs the package."""
-
 _KERNEL_PARAMETERS = "the kernel's parameters are"
-
-
-class MissingPackageError(Exception):
-    """The package is not installed; the message has the command that installs it."""
 
 
 def need_cutile() -> Any:
     """The module `cuda.tile`; raises `MissingPackageError` if it is not installed."""
-    try:
-        return import_module("cuda.tile")
-    except ImportError as error:
-        text = f"cuTile kernels need the package cuda-tile; install it with: {INSTALL}"
-        raise MissingPackageError(text) from error
+    return needed("cuda.tile", "cuda-tile", "cutile", "cuTile kernels")
 
 
 def is_kernel(value: object) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, cast
 
-from tileas_xdsl.frontend.cutile.kernels import MissingPackageError
+from tileas_xdsl.frontend.needed_packages import MissingPackageError
 
 
 def custom_op(

@@ -24,6 +24,7 @@ from tileas_xdsl.executors import ExecutorError
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.kernel_files import split_reference
+from tileas_xdsl.frontend.needed_packages import MissingPackageError
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, parse_signature
 from tileas_xdsl.frontend.tilelang.traced.source import imports_tilelang
 from tileas_xdsl.installed import registered_context
@@ -96,7 +97,6 @@ def load_input(
     if imports_tilelang(path):
         return _of_tilelang(path, signature, target)
     from tileas_xdsl.frontend.cutile.kernels import (
-        MissingPackageError,
         in_order,
         load_kernel,
         parameter_names,
@@ -104,18 +104,15 @@ def load_input(
     from tileas_xdsl.frontend.cutile.tile_ir import kernel_module
 
     chosen = LATEST if version is None else version_named(version)
-    try:
-        gpu = None if chosen >= V13_3 else (target or DEFAULT_TARGET).removesuffix("a")
-        kernel = load_kernel(path)
-        if signature is None:
-            raise UsageError(
-                "a kernel of cuTile needs --sig, the types of its parameters "
-                f"{', '.join(parameter_names(kernel))}; {SIGNATURE_EXAMPLE}"
-            )
-        parameters = in_order(kernel, parse_signature(signature))
-        module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)
-    except MissingPackageError as error:
-        fail(str(error))
+    gpu = None if chosen >= V13_3 else (target or DEFAULT_TARGET).removesuffix("a")
+    kernel = load_kernel(path)
+    if signature is None:
+        raise UsageError(
+            "a kernel of cuTile needs --sig, the types of its parameters "
+            f"{', '.join(parameter_names(kernel))}; {SIGNATURE_EXAMPLE}"
+        )
+    parameters = in_order(kernel, parse_signature(signature))
+    module = kernel_module(kernel, parameters, version=chosen, gpu=gpu)
     verify_module(module)
     ctx = registered_context()
     load_tile_ir(ctx)
@@ -124,23 +121,15 @@ def load_input(
 
 def _of_tilelang(path: str, signature: str | None, target: str | None) -> Program:
     """The module of a kernel of TileLang; `--sig` has the arguments of its factory."""
-    from tileas_xdsl.frontend.tilelang.traced.tracing import (
-        MissingTileLangError,
-        load_function,
-        tilelang_module,
-    )
+    from tileas_xdsl.frontend.tilelang.traced.tracing import load_function, tilelang_module
 
     given = () if signature is None else parse_signature(signature)
     constants = [p for p in given if isinstance(p, ConstantParameter)]
     keywords = {p.name: p.value for p in constants}
     if len(constants) != len(given):
         raise UsageError("--sig of a kernel of TileLang has values alone: 'M=1024, N=1024'")
-    try:
-        module = tilelang_module(
-            load_function(path), keywords=keywords, target=target or DEFAULT_TARGET
-        )
-    except MissingTileLangError as error:
-        fail(str(error))
+    function = load_function(path)
+    module = tilelang_module(function, keywords=keywords, target=target or DEFAULT_TARGET)
     verify_module(module)
     return Program(module, registered_context(), {}, factory_arguments=constants)
 
@@ -167,7 +156,7 @@ def reported_errors() -> Generator[None]:
     except DiagnosticError as error:
         print_diagnostics(error.diagnostics)
         raise typer.Exit(1) from error
-    except (BindingError, ArgumentError) as error:
+    except (BindingError, ArgumentError, MissingPackageError) as error:
         fail(str(error))
     except (UsageError, ExecutorError) as error:
         fail(str(error), 2)

@@ -11,19 +11,13 @@ from xdsl.dialects.builtin import ModuleOp
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.kernel_files import find_name, run_file, split_reference
+from tileas_xdsl.frontend.needed_packages import needed
 from tileas_xdsl.frontend.tilelang.importer import module_of
 from tileas_xdsl.frontend.tilelang.operations.fast_math import allow_fast_math
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 
 FAST_MATH = "tl.enable_fast_math"
 """The pass configuration that compiles with `nvcc --use_fast_math`."""
-
-INSTALL = "pip install 'tileas-xdsl[tilelang]'"
-"""The command that installs the package."""
-
-
-class MissingTileLangError(Exception):
-    """The package is not installed; the message has the command that installs it."""
 
 
 def load_function(reference: str) -> Any:
@@ -41,12 +35,8 @@ def load_function(reference: str) -> Any:
 
 
 def need_tilelang() -> Any:
-    """The module `tilelang`; raises `MissingTileLangError` without it."""
-    try:
-        return import_module("tilelang")
-    except ImportError as error:
-        text = f"TileLang kernels need the package tilelang; install it with: {INSTALL}"
-        raise MissingTileLangError(text) from error
+    """The module `tilelang`; raises `MissingPackageError` without it."""
+    return needed("tilelang", "tilelang", "tilelang", "TileLang kernels")
 
 
 def tilelang_module(
@@ -60,7 +50,7 @@ def tilelang_module(
 
     A factory is what `tilelang.jit` makes of a function, or a function that returns a PrimFunc; it
     is called with the arguments and keywords, for the target.  Raises `DiagnosticError` at the
-    line of Python that is wrong or not imported, `MissingTileLangError`.
+    line of Python that is wrong or not imported, `MissingPackageError`.
     """
     need_tilelang()
     tvm: Any = import_module("tvm")
