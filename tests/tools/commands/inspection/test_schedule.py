@@ -66,3 +66,19 @@ def test_an_unknown_solver_is_a_wrong_command_line(attention: str) -> None:
     result = run(attention, "--solver", "oracle")
     assert result.exit_code == 2
     assert "is none of own, list, cp-sat" in result.output
+
+
+BLOCKS = Path(__file__).parents[4] / "kernels" / "tl"
+
+
+def test_a_block_program_is_scheduled_as_tiles() -> None:
+    result = run(str(BLOCKS / "gemm.mlir"))
+    assert result.exit_code == 0
+    assert result.output.startswith("loop 0: an iteration every ")
+
+
+def test_a_block_program_that_does_not_become_tiles_says_why() -> None:
+    result = run(str(BLOCKS / "softmax.mlir"))
+    assert result.exit_code == 1
+    words = "softmax.mlir:8:1: error: 'func.func' op has no loops over tiles, which are scheduled: "
+    assert words + "it has no product of tiles" in result.output

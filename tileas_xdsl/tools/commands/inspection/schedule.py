@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,9 @@ from tileas_xdsl.tools.inputs.kernel_options import (
 )
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.utils.arg_spec import ArgSpec
+
     from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
 
 
@@ -56,11 +59,9 @@ def schedule(
 def _schedules(
     input_file: str, kernel: str | None, target: str | None, sig: str | None, solver: str
 ) -> Iterator[Scheduled | str]:
-    from xdsl.utils.arg_spec import ArgSpec
-
     from tileas_xdsl.compiler import compile_module
     from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions
-    from tileas_xdsl.scheduling.loops.module_loops import SCHEDULED_AFTER, schedules
+    from tileas_xdsl.scheduling.loops.module_loops import schedules
     from tileas_xdsl.scheduling.solvers.search import SolverName
     from tileas_xdsl.target.arch import get_target
     from tileas_xdsl.tools.deep_stack import with_deep_stack
@@ -69,11 +70,33 @@ def _schedules(
     if solver not in (known := [name.value for name in SolverName]):
         raise typer.BadParameter(f"solver '{solver}' is none of {', '.join(known)}")
     program = with_deep_stack(lambda: load_input(input_file, sig, target, None))
-    passes = [ArgSpec(SCHEDULED_AFTER, {})]
+    passes = _passes(program.module)
     compiled = compile_module(program.module, program.ctx, target, kernel=kernel, passes=passes)
     options = SchedulerOptions(solver=SolverName(solver))
     for _, found in schedules(compiled.module, get_target(compiled.target), options):
         yield found
+
+
+def _passes(module: ModuleOp) -> Sequence[ArgSpec]:
+    """Return the passes to the tiles that are scheduled; Tile IR becomes tiles before."""
+    from xdsl.dialects import func
+    from xdsl.utils.arg_spec import ArgSpec
+
+    from tileas_xdsl.compilation.levels import Level, level_of, remaining
+    from tileas_xdsl.diagnostics.emission import op_error
+    from tileas_xdsl.dialects.kinds import instances_in
+    from tileas_xdsl.scheduling.loops.module_loops import SCHEDULED_AFTER
+    from tileas_xdsl.transforms.tl_to_tiles.choice import why_not_by_tiles
+
+    last = ArgSpec(SCHEDULED_AFTER, {})
+    if level_of(module.ops) is not Level.BUFFERS:
+        return [last]
+    passes = remaining(module, module.ops).passes
+    if last in passes:
+        return passes[: passes.index(last) + 1]
+    reasons = [(op, why_not_by_tiles(op)) for op in instances_in(module, func.FuncOp)]
+    kernel, why = next((op, why) for op, why in reasons if why is not None)
+    raise op_error(kernel, f"has no loops over tiles, which are scheduled: {why}")
 
 
 def _draw(one: Scheduled, folder: Path, number: int) -> None:
