@@ -8,8 +8,10 @@ it where the user works, and there it is imported.
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from tileas_xdsl.data_classes import dataclass
@@ -57,10 +59,15 @@ def _summary(path: Path) -> str | None:
     """The first sentence that a file says of itself; None of a Python file that is no example."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".mlir":
-        return text.partition("\n")[0].removeprefix("//").strip()
+        lines = takewhile(lambda line: line.startswith("//"), text.splitlines())
+        return _first_sentence(" ".join(line.removeprefix("//") for line in lines))
     is_example = "@ct.kernel" in text or "marimo.App(" in text
-    said = ast.get_docstring(ast.parse(text)) or ""
-    return said.partition("\n")[0] if is_example else None
+    return _first_sentence(ast.get_docstring(ast.parse(text)) or "") if is_example else None
+
+
+def _first_sentence(text: str) -> str:
+    """Return the text up to a full stop, on one line."""
+    return re.split(r"(?<=\.) ", " ".join(text.split()), maxsplit=1)[0]
 
 
 def copy_to(target: Path) -> Sequence[Path]:
