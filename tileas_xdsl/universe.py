@@ -91,6 +91,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-compact-loops",
         "tileas-peel-masks",
         "tileas-slicing",
+        "tileas-sum-rows-early",
         "tileas-unroll-register-loops",
     ),
     "transforms.memory": (
