@@ -33,7 +33,11 @@ PTX_FAULTS: Sequence[PtxFault] = (*FENCES, *PIPELINES, *COPIES, *PRODUCTS, *SCAL
 Ordering: TypeAlias = tuple[Order, int]
 """An order of asynchronous operations, and the seed if it is a random one."""
 
-ORDERS: Sequence[Ordering] = (("eager", 0), ("lazy", 0), *(("random", k) for k in range(1, 5)))
+ORDERS: Sequence[Ordering] = (
+    *(("eager", 0), ("lazy", 0)),
+    *(("random", k) for k in range(1, 5)),
+    *(("drift", k) for k in range(1, 3)),
+)
 """The orders that a row of the table tries."""
 
 

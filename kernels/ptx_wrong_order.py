@@ -202,7 +202,21 @@ PIPELINES: Sequence[PtxFault] = (
     PtxFault(
         "a stage is released to one block of the cluster only",
         CLUSTER,
-        changing(r"(mapa.* %r\d+, %r\d+), 1;", r"\1, 0;"),
+        changing(r"(mapa.* %r\d+, %r\d+), %r\d+;", r"\1, 0;", times=EVERYWHERE),
+        _BY_ORDER,
+        "",
+    ),
+    PtxFault(
+        "a stage of a cluster expects the arrivals of one block only",
+        CLUSTER,
+        changing(rf"(mbarrier\.init.*\+{EMPTY}\]), 16", r"\1, 8"),
+        _BY_ORDER,
+        "",
+    ),
+    PtxFault(
+        "blocks of a cluster release stages of their own only, twice",
+        CLUSTER,
+        changing(r"(mapa.* %r\d+, %r\d+), %r\d+;", r"\1, %cluster_ctarank;", times=EVERYWHERE),
         _BY_ORDER,
         "",
     ),
