@@ -240,6 +240,11 @@ def test_every_level_adds_up_the_same_in_every_order(name: str, warps: int) -> N
     _check(name, warps, (0, 1, 2 if name in ONE_GROUP else 3), ORDERS)
 
 
+def test_no_thread_misses_a_phase_of_products_in_an_inner_loop() -> None:
+    """The one that commits waits for nothing else before it commits again."""
+    _check("made again", 4, (3,), [("drift", 0)])
+
+
 def _check(name: str, warps: int, counts: Sequence[int], orders: Sequence[tuple[str, int]]) -> None:
     rng = np.random.default_rng(0)
     a = rng.integers(-3, 4, (128, 64)).astype(np.float16)

@@ -27,23 +27,26 @@ def synchronize_agent(e: ThreadBuilder) -> None:
 
     Raises an `BarrierInTurnError` between the `take` and the `pass` of an `async.turn`.
     """
-    _synchronize(e, None)
+    _synchronize(e)
 
 
-def separate_rounds(e: ThreadBuilder, buffer: ScratchAllocation) -> None:
-    """Insert a barrier behind which the operation may write a buffer that it read a round before.
+def separate_rounds(e: ThreadBuilder, buffer: ScratchAllocation | None = None) -> None:
+    """Insert a barrier between what the operation did the round before and what it does now.
 
-    `drop_round_barriers` takes it away where barriers of other operations do as well.
+    It writes a buffer that it read, or completes a phase that it waited for.  `drop_round_barriers`
+    takes the barrier away where barriers of other operations do as well.
     """
-    _synchronize(e, buffer)
+    _synchronize(e, buffer, is_between_rounds=True)
 
 
-def _synchronize(e: ThreadBuilder, guarded: ScratchAllocation | None) -> None:
+def _synchronize(
+    e: ThreadBuilder, guarded: ScratchAllocation | None = None, *, is_between_rounds: bool = False
+) -> None:
     if e.in_turn:
         raise BarrierInTurnError
     number = e.agent.number
     op = e.insert(BarrierOp(0) if number == 0 else BarrierOp(number, e.agent.threads))
-    e.agent_barriers.append(AgentBarrier(op, e.source, guarded))
+    e.agent_barriers.append(AgentBarrier(op, e.source, is_between_rounds, guarded))
 
 
 def drop_round_barriers(e: ThreadBuilder) -> None:

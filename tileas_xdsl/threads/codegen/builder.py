@@ -63,13 +63,15 @@ class AgentBarrier:
     op: BarrierOp
     owner: Operation | None
     """The operation that was being lowered."""
+    is_between_rounds: bool
+    """Whether it is there for what threads have done in the owner the round before."""
     guarded: ScratchAllocation | None
-    """What the owner may write behind it, because threads have read it the round before."""
+    """What the owner may write after it, because threads have read it the round before."""
 
     @property
     def only_separates_rounds(self) -> bool:
-        """Whether nothing else is behind it that may not be in front of it."""
-        return self.guarded is not None and not self.guarded.is_shared
+        """Whether nothing else is after it that may not be before it."""
+        return self.is_between_rounds and not (self.guarded and self.guarded.is_shared)
 
     def is_implied_by(self, other: AgentBarrier) -> bool:
         """Whether threads meet at another operation's barrier between two rounds of the owner."""

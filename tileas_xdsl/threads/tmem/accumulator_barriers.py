@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.mma.matrix_units import PAIR
+from tileas_xdsl.threads.codegen.barriers import separate_rounds
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -182,10 +183,17 @@ def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) ->
 
 
 def await_product(e: ThreadBuilder, op: Operation) -> None:
-    """Wait for an MMA whose operands are overwritten before its accumulator is read."""
-    if op in e.plan.waited:
-        commit(e, own_barrier(e, op))
-        await_phase(e, op)
+    """Wait for an MMA whose operands are overwritten before its accumulator is read.
+
+    In a loop all threads have seen a phase complete before the next one does: who still waits for
+    it would wait for the one after that, of the same parity.
+    """
+    if op not in e.plan.waited:
+        return
+    if runs_again(op) and not (e.by_one_warp or e.by_one_thread):
+        separate_rounds(e)
+    commit(e, own_barrier(e, op))
+    await_phase(e, op)
 
 
 def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
