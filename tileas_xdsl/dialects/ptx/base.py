@@ -182,6 +182,13 @@ class PtxOp(FieldsOp):
         _print(self, printer)
 
 
+class ElementwiseOp(PtxOp):
+    """Base of operations that are one instruction for each register of their tuples."""
+
+    READS_FIRST: ClassVar[bool] = False
+    ELEMENTWISE: ClassVar[bool] = True
+
+
 PtxOpT = TypeVar("PtxOpT", bound=PtxOp)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.irdl import base, operand_def, opt_prop_def, prop_def, result_def, traits_def
@@ -14,6 +12,7 @@ from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
+    ElementwiseOp,
     PtxOp,
     Value,
     count_of,
@@ -164,13 +163,11 @@ class ParamAddressOp(PtxOp):
 
 
 @irdl_op_definition
-class CvtaOp(PtxOp):
+class CvtaOp(ElementwiseOp):
     """`cvta`: an address of a space as generic one, or back with `to`."""
 
     name = "ptx.cvta"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     space = prop_def(StringAttr)
     direction = opt_prop_def(StringAttr)

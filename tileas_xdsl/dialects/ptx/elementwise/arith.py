@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.op_definition import member_op
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.base import REG, ElementwiseOp, PtxOp, Value, count_of, elementwise
 from tileas_xdsl.dialects.ptx.checks import (
     check_flags,
     check_keyword,
@@ -27,11 +27,9 @@ WIDE_KINDS = {"u16": "b32", "s16": "b32", "u32": "b64", "s32": "b64"}
 """Results of `mul.wide` and `mad.wide`."""
 
 
-class ArithmeticOp(PtxOp):
+class ArithmeticOp(ElementwiseOp):
     """Base: `name{.mode}{.rounding}{.ftz}{.NaN}{.sat}{.relu}.type d, operands`."""
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     type = prop_def(StringAttr)
     mode = opt_prop_def(StringAttr)
     rounding = opt_prop_def(StringAttr)
@@ -164,11 +162,9 @@ class TernaryOp(ArithmeticOp):
         self._set((a, b, c), type, mode=mode, rounding=rounding, ftz=ftz, sat=sat, relu=relu)
 
 
-class MixedOp(PtxOp):
+class MixedOp(ElementwiseOp):
     """Base: `name{.rounding}{.sat}.f32.type d, operands`: halves and, as the last operand, f32."""
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     terms = var_operand_def(REG)
     type = prop_def(StringAttr)
     rounding = opt_prop_def(StringAttr)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects.constraints import number_among
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import INTEGER, REG, PtxOp, Value, count_of, elementwise
+from tileas_xdsl.dialects.ptx.base import (
+    INTEGER,
+    REG,
+    ElementwiseOp,
+    Value,
+    count_of,
+    elementwise,
+)
 from tileas_xdsl.dialects.ptx.checks import check_keyword, check_kind, check_tuples, check_type
 from tileas_xdsl.dialects.ptx.emission import Writer
 from tileas_xdsl.dialects.ptx.types import reg
@@ -18,13 +23,11 @@ from tileas_xdsl.target.isa.views import ARITHMETIC
 
 
 @irdl_op_definition
-class BfiOp(PtxOp):
+class BfiOp(ElementwiseOp):
     """`bfi`: b with its bits [position, position + length) replaced by the low ones of a."""
 
     name = "ptx.bfi"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     b = operand_def(REG)
     position = operand_def(REG)
@@ -53,13 +56,11 @@ class BfiOp(PtxOp):
 
 
 @irdl_op_definition
-class Lop3Op(PtxOp):
+class Lop3Op(ElementwiseOp):
     """`lop3.b32`: any function of three bits; bit 4 * a + 2 * b + c of `table` is its value."""
 
     name = "ptx.lop3"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     b = operand_def(REG)
     c = operand_def(REG)
@@ -81,13 +82,11 @@ class Lop3Op(PtxOp):
 
 
 @irdl_op_definition
-class ShfOp(PtxOp):
+class ShfOp(ElementwiseOp):
     """`shf`: the 64 bits of high and low shifted by a count, 32 of them kept."""
 
     name = "ptx.shf"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     low = operand_def(REG)
     high = operand_def(REG)
     amount = operand_def(REG)

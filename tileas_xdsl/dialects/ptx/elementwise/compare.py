@@ -11,7 +11,15 @@ from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    ElementwiseOp,
+    PtxOp,
+    Value,
+    count_of,
+    elementwise,
+    keyword,
+)
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_flags,
@@ -31,7 +39,7 @@ def _compared(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-class SetpOp(PtxOp):
+class SetpOp(ElementwiseOp):
     """`setp`: whether `a comparison b`, then combined with the predicate `other`.
 
     `combine` is and, or or xor.
@@ -39,8 +47,6 @@ class SetpOp(PtxOp):
 
     name = "ptx.setp"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a: fields.Operand = fields.operand(REG)
     b: fields.Operand = fields.operand(REG)
     other: fields.OptOperand = fields.opt_operand(REG, default=None, kw_only=True)
@@ -77,13 +83,11 @@ class SetpOp(PtxOp):
 
 
 @irdl_op_definition
-class SelpOp(PtxOp):
+class SelpOp(ElementwiseOp):
     """`selp`: a where the predicate holds, else b."""
 
     name = "ptx.selp"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     b = operand_def(REG)
     condition = operand_def(REG)
@@ -112,7 +116,7 @@ def _converted(given: Mapping[str, Any]) -> RegType:
 
 
 @irdl_op_definition
-class CvtOp(PtxOp):
+class CvtOp(ElementwiseOp):
     """`cvt`: one type to another, element by element; packed pairs to packed pairs too.
 
     `saturation` is sat or satfinite; `rounding` rn, rz, rna, rni ...
@@ -120,8 +124,6 @@ class CvtOp(PtxOp):
 
     name = "ptx.cvt"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a: fields.Operand = fields.operand(REG)
     to: fields.String = fields.prop(StringAttr)
     source: fields.String = fields.prop(StringAttr)

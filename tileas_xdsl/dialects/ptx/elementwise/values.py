@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.interned import float_attr
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.ptx.base import (
     REG,
+    ElementwiseOp,
     PtxOp,
     Value,
     count_of,
@@ -194,13 +195,11 @@ class UnpackOp(PtxOp):
 
 
 @irdl_op_definition
-class MovOp(PtxOp):
+class MovOp(ElementwiseOp):
     """`mov`: a copy, also between registers of bits and floats of one width."""
 
     name = "ptx.mov"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     type = prop_def(StringAttr)
     result = result_def(REG)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.irdl import operand_def, opt_prop_def, opt_result_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.base import REG, PtxOp, Value, count_of, elementwise, keyword, kind_of
+from tileas_xdsl.dialects.ptx.base import (
+    REG,
+    ElementwiseOp,
+    PtxOp,
+    Value,
+    count_of,
+    elementwise,
+    keyword,
+    kind_of,
+)
 from tileas_xdsl.dialects.ptx.checks import (
     check_count,
     check_keyword,
@@ -34,13 +41,11 @@ from tileas_xdsl.target.isa.tables.warps import (
 
 
 @irdl_op_definition
-class MapaOp(PtxOp):
+class MapaOp(ElementwiseOp):
     """`mapa`: the address of the same place in the shared memory of another block."""
 
     name = "ptx.mapa"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     block = operand_def(REG)
     space = opt_prop_def(keyword("space", ("", "shared::cluster")))
@@ -118,13 +123,11 @@ class ElectSyncOp(PtxOp):
 
 
 @irdl_op_definition
-class ShflOp(PtxOp):
+class ShflOp(ElementwiseOp):
     """`shfl.sync`: registers of another lane; every register of a tuple by one instruction."""
 
     name = "ptx.shfl"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     lane = operand_def(REG)
     clamp = operand_def(REG)
@@ -240,13 +243,11 @@ class MatchOp(PtxOp):
 
 
 @irdl_op_definition
-class ReduxOp(PtxOp):
+class ReduxOp(ElementwiseOp):
     """`redux.sync`: a value combined over the threads of the mask, the same for all."""
 
     name = "ptx.redux"
 
-    READS_FIRST: ClassVar[bool] = False
-    ELEMENTWISE: ClassVar[bool] = True
     a = operand_def(REG)
     mask = operand_def(REG)
     operation = prop_def(keyword("operation", REDUCTIONS))
