@@ -6,7 +6,7 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, fields
 from types import FunctionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from xdsl import irdl
@@ -26,7 +26,14 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, ParametrizedAttribute, irdl_attr_definition
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParametrizedAttribute,
+    irdl_attr_definition,
+    result_def,
+    traits_def,
+)
 from xdsl.utils.exceptions import PyRDLTypeError, VerifyException
 from xdsl.utils.hints import isa
 
@@ -171,6 +178,22 @@ def test_attributes_are_data_classes_whose_methods_are_compiled_on_use() -> None
         pair.first = IntAttr(3)
     with pytest.raises(VerifyException):
         Pair(StringAttr("x"), StringAttr("y"))
+
+
+def test_operations_of_xdsl_read_their_fields_on_use() -> None:
+    def defined(module: str) -> type[IRDLOperation]:
+        members = {"__module__": module, "name": "test.one", "traits": traits_def()}
+        made = type("OneOp", (IRDLOperation,), {**members, "result": result_def(i32)})
+        return irdl.irdl_op_definition(made)
+
+    later, now = defined("xdsl.dialects.later"), defined(__name__)
+    assert "create" in vars(later)
+    assert "create" not in vars(now)
+    for kind in (later, now):
+        op: Any = kind.create(result_types=[i32])
+        op.verify()
+        assert op.result is op.results[0]
+    assert "create" not in vars(later)
 
 
 def test_constraints_of_hints_are_made_once() -> None:

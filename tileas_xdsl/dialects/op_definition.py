@@ -88,8 +88,8 @@ def defined_on_use(cls: type[OpT], then: Callable[[type[OpT]], None] | None = No
     setattr(cls, _CREATE, create)
     if cls.assembly_format is not None:
         _set_syntax(cls, AssemblyFormat(cls.assembly_format, cls))
-    if sum("traits" in vars(base) for base in cls.__mro__ if base not in _BASES) > 1:
-        cls.get_irdl_definition()  # Its traits are those of all bases, and classes are asked too.
+    if sum("traits" in vars(base) for base in cls.__mro__ if base not in _BASES) != 1:
+        cls.get_irdl_definition()  # Its traits are none, or of all bases; classes are asked too.
     return cls
 
 

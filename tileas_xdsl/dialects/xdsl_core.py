@@ -13,6 +13,8 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
                                 operation, by way of a setter
     op.clone()                  constructors, nested generators       `cloning.clone`
     @irdl_attr_definition       compiles up to six methods            `data_classes.dataclass`
+    @irdl_op_definition         reads fields and formats              when one is made, in dialects
+                                                                      of xDSL
     isa(x, TensorType[F])       makes the constraint, 30 objects      remembers it
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
@@ -29,18 +31,21 @@ from abc import ABCMeta
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl import irdl
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import OpOperands, OpSuccessors
-from xdsl.irdl import AttrConstraint, IRDLOperation, attributes
+from xdsl.irdl import AttrConstraint, IRDLOperation, attributes, operations
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
+from tileas_xdsl.dialects.op_definition import irdl_op_definition
+
+OpT = TypeVar("OpT", bound=IRDLOperation)
 
 ROOTS: Sequence[type] = (Attribute, SSAValue, Operation, Block, Region)
 """What IR consists of: these, their bases and all that derive from them are tested plainly."""
@@ -72,6 +77,7 @@ def accelerate() -> None:
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
     attributes.__dict__["dataclass"] = dataclass
     irdl.__dict__["irdl_to_attr_constraint"] = _constraint_of
+    irdl.__dict__["irdl_op_definition"] = _defined
 
 
 def _abstract_kinds() -> list[type]:
@@ -91,6 +97,12 @@ def _set_getter(name: str, view: type) -> None:
     """Have a property of operations make its view without a function around it."""
     found: property = vars(Operation)[name]
     type.__setattr__(Operation, name, property(view, found.fset, found.fdel, found.__doc__))
+
+
+def _defined(cls: type[OpT]) -> type[OpT]:
+    """Define an operation: one of xDSL's dialects on first use, one of other packages at once."""
+    is_of_xdsl = cls.__module__.startswith("xdsl.dialects.")
+    return (irdl_op_definition if is_of_xdsl else operations.irdl_op_definition)(cls)
 
 
 def _constraint_of(hint: Any, *, allow_type_var: bool = False) -> AttrConstraint:
