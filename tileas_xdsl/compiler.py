@@ -336,10 +336,10 @@ def compile_module(
 
 def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
     """The pass once more, for the form of the kernel that launches want of what it has asked."""
+    if spec.name not in ASKING or spec.parameters:
+        return None
     from tileas_xdsl.backend.ptx.abi import bounded_rows_of, few_tile_blocks_of, shared_loads_of
 
-    if spec not in ASKING:
-        return None
     for op in kernels_in(module):
         if spec == PLAN_CTA:
             few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))

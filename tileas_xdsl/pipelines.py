@@ -71,8 +71,10 @@ DEAL_ITERATIONS = ArgSpec("tileas-deal-iterations", {})
 BOUND_ROWS = ArgSpec("tileas-bound-rows", {})
 """Rows have the length that a launch knows."""
 
-ASKING = (BOUND_ROWS, PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
-"""Passes that write down what a launch decides: with other options they do it."""
+ASKING = frozenset(
+    spec.name for spec in (BOUND_ROWS, PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
+)
+"""Passes that without options write down what a launch decides: with options they do it."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
 

@@ -41,7 +41,8 @@ _made: dict[tuple[type[ModulePass], str], ModulePass] = {}
 
 def make_pass(spec: ArgSpec) -> ModulePass:
     """Return an installed pass with its options."""
-    key = installed_universe().all_passes[spec.name](), str(spec)
+    text = str(spec) if spec.parameters else spec.name
+    key = installed_universe().all_passes[spec.name](), text
     if key not in _made:
         _made[key] = key[0].from_spec(spec)
     return _made[key]

@@ -28,6 +28,8 @@ from xdsl.irdl.operations import (
 from tileas_xdsl.diagnostics.walking import operands_of, successors_of
 from tileas_xdsl.dialects.field_init import SEGMENTS
 
+_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
+
 _item: Callable[[tuple[SSAValue, ...], int], SSAValue] = vars(tuple)["__getitem__"]
 """Without the question of `SSAValues` whether the index is a slice."""
 
@@ -50,15 +52,13 @@ def single_part(
     self: BeforeVariadicSingleAccessor, obj: Operation, objtype: type | None = None
 ) -> SSAValue | Region | Block:
     """Return what is at a fixed place: no group is in front of it."""
-    match self.construct:
-        case VarIRConstruct.OPERAND:
-            return _item(operands_of(obj), self.idx)
-        case VarIRConstruct.RESULT:
-            return _item(obj.results, self.idx)
-        case VarIRConstruct.REGION:
-            return obj.regions[self.idx]
-        case VarIRConstruct.SUCCESSOR:
-            return successors_of(obj)[self.idx]
+    construct = self.construct
+    if construct is _OPERAND:
+        return _item(operands_of(obj), self.idx)
+    if construct is _RESULT:
+        return _item(obj.results, self.idx)
+    parts = obj.regions if construct is VarIRConstruct.REGION else successors_of(obj)
+    return parts[self.idx]
 
 
 class _OperandBehindGroups(SingleAttrAccessor):

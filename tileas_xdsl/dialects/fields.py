@@ -68,6 +68,7 @@ from tileas_xdsl.dialects.field_init import (
     Convert,
     Parameter,
     ResultType,
+    as_value,
     init_from_parameters,
     init_of_groups,
     place_operands,
@@ -295,12 +296,12 @@ def typed_results(
 
 def type_of(field: str) -> ResultType:
     """The type of an operand, for a result that has the same one; None if it is absent."""
-    return lambda given: None if given[field] is None else SSAValue.get(given[field]).type
+    return lambda given: None if given[field] is None else as_value(given[field]).type
 
 
 def types_of(field: str) -> ResultType:
     """The types of operands, for results that have the same ones."""
-    return lambda given: [SSAValue.get(value).type for value in given[field]]
+    return lambda given: [as_value(value).type for value in given[field]]
 
 
 def _inherited(*, init: Literal[False] = False) -> Any:

@@ -123,7 +123,9 @@ class _Merging:
         if effects is None or any(effect.kind is not MemoryEffectKind.READ for effect in effects):
             return
         key = _key(op)
-        alike = known.get(key, ())
+        if not (alike := known.get(key)):
+            known[key] = (op,)
+            return
         found = next((other for other in alike if _is_same(op, other)), None)
         if found is None or (effects and not self._reads_the_same(found, op)):
             known[key] = (*(other for other in alike if other is not found), op)

@@ -270,8 +270,9 @@ def _of_stage(op: StageOp) -> Iterator[tuple[Node, Node]]:
     staged = [results if body is None else body.args]
     if body is not None and body.last_op is not None and not results:
         staged.append(body.last_op.operands)
+    of_stage = stage_parts(op)
     for tiles in staged:
-        for tile, parts in zip(tiles, stage_parts(op), strict=False):
+        for tile, parts in zip(tiles, of_stage, strict=False):
             yield from pairwise((*(v for v in (tile,) if _is_grouped(v)), *parts))
     if body is not None:
         yield from _of_body(results, body)

@@ -20,7 +20,7 @@ from xdsl.traits import IsolatedFromAbove
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.report import Diagnostic
 from tileas_xdsl.diagnostics.verification.dominator_tree import DominatorTree
-from tileas_xdsl.diagnostics.walking import operands_of, operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
 
 GRAPH_REGION_OPS = frozenset({"builtin.module"})
 """Operations whose single-block regions have no order; unregistered ones are treated so too."""
@@ -39,40 +39,39 @@ def dominance_errors(root: Operation) -> list[Diagnostic]:
 
 
 class _Dominance:
-    """The position of every operation in its block, and the dominator trees on demand."""
+    """Most values are of the same block, and were seen; positions and dominator trees on demand."""
 
     _root: Operation
-    _positions: dict[Operation | Block, int]
+    _operations: list[Operation]
+    _positions: dict[Block, dict[Operation, int]]
     _trees: dict[Region, DominatorTree]
     _unreachable: set[Block]
 
     def __init__(self, root: Operation) -> None:
         self._root = root
+        self._operations = operations_in(root)
         self._positions = {}
         self._trees = {}
         self._unreachable = set()
-        for block in root.walk_blocks():
-            self._positions.update((op, index) for index, op in enumerate(block.ops))
-            region = block.parent
-            if region is None or region.blocks.first is block:
-                continue
-            if not self._tree(region).is_reachable(block):
-                self._unreachable.add(block)
+        for region in [region for op in self._operations for region in op.regions]:
+            if region.first_block is not region.last_block:
+                is_reachable = self._tree(region).is_reachable
+                self._unreachable.update(b for b in region.blocks if not is_reachable(b))
 
     def errors(self) -> Iterator[Diagnostic]:
-        positions = self._positions
-        for op in operations_in(self._root):
+        seen: set[Operation | Block] = set()
+        for op in self._operations:
             block = op.parent
             if op is self._root or block is None or block in self._unreachable:
                 continue
-            here = positions[op]
             for index, value in enumerate(operands_of(op)):
                 owner = value.owner
-                if owner is block or (owner.parent is block and positions[owner] < here):
+                if owner is block or (owner in seen and owner.parent is block):
                     continue
                 if (error := self._use_error(op, index, value, block)) is not None:
                     yield error
                     break
+            seen.add(op)
 
     def _use_error(
         self, op: Operation, index: int, value: SSAValue, block: Block
@@ -106,10 +105,15 @@ class _Dominance:
         """In one block: block arguments come first, then operations in order, if order matters."""
         if isinstance(owner, Block):
             return True
-        positions = self._positions
-        if owner in positions and user in positions and positions[owner] < positions[user]:
+        block = owner.parent
+        if block is None:
+            return False
+        if (positions := self._positions.get(block)) is None:
+            inside = operations_of(block) if self._root.is_ancestor(block) else ()
+            positions = self._positions[block] = {op: index for index, op in enumerate(inside)}
+        if owner in positions and positions[owner] < positions[user]:
             return True
-        return owner.parent is not None and _has_no_order(owner.parent)
+        return _has_no_order(block)
 
     def _tree(self, region: Region) -> DominatorTree:
         if (tree := self._trees.get(region)) is None:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import base
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.field_init import as_value
 from tileas_xdsl.dialects.fields import Field
 from tileas_xdsl.dialects.interned import tensor_of
 
@@ -39,7 +40,7 @@ COUNT = base(IndexType) | base(IntegerType[int])
 
 def as_array(value: Value) -> Array:
     """The type of a value that is an array."""
-    return cast(Array, SSAValue.get(value).type)
+    return cast("Array", as_value(value).type)
 
 
 def numbers(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
@@ -79,7 +80,7 @@ def tile_like(shape: Sequence[int], type_: Attribute) -> Tile:
 
 def type_at(given: Mapping[str, Any], field: str) -> Attribute:
     """The type of an operand that a constructor is given."""
-    return SSAValue.get(given[field]).type
+    return as_value(given[field]).type
 
 
 def check_shape(op: Operation, what: str, type_: Attribute, wanted: Sequence[int]) -> None:

@@ -158,13 +158,13 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     kernel = found.function
     if (why := what_forbids(kernel)) is not None:
         return why
-    usual = resources_of(found, target)
-    together = usual.blocks if isinstance(usual, Resources) else 1
     if not is_forced and (why := _what_launches_do_not_know(found)) is not None:
         return why
     differ = _differ(found)
     if differ and axis_of_clusters(kernel) is not None:
         return "tile blocks beside each other are a cluster, and differ in length"
+    usual = resources_of(found, target)
+    together = usual.blocks if isinstance(usual, Resources) else 1
     made = _persistent(kernel, serpentine=differ)
     least = together if not is_forced and has_chained_products(found.loop) else 1
     if (why := _what_lacks(load_loop(made), target, least)) is not None:

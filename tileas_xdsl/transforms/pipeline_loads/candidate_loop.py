@@ -120,12 +120,12 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
         return None
     if not any(_is_loaded(op) for op in operations_in(function)) or is_divided(function):
         return None
-    loops = instances_in(function, scf.ForOp)
-    found = [divided_loop(function, loop) for loop in loops]
-    divided = next((one for one in found if isinstance(one, LoadLoop)), None)
-    if divided is not None:
-        return with_following(divided)
-    problem = next((one for one in found if isinstance(one, str)), None)
+    problem: str | None = None
+    for loop in instances_in(function, scf.ForOp):
+        found = divided_loop(function, loop)
+        if isinstance(found, LoadLoop):
+            return with_following(found)
+        problem = problem or found
     return problem or "no loop loads what it multiplies"
 
 

@@ -38,7 +38,7 @@ from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.ir_queries import enclosing_ops
+from tileas_xdsl.dialects.ir_queries import enclosing_ops, has_trait
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp, YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
@@ -232,7 +232,7 @@ class _Slice:
         if is_claimed(op) and self._is_around_loads(op):
             self.claimed.add(op)
             return None
-        if any(inner.has_trait(MemoryWriteEffect) for inner in operations_in(op)):
+        if any(has_trait(inner, MemoryWriteEffect) for inner in operations_in(op)):
             return "a store comes before what it loads"
         if not all(self._may_repeat(inner) for inner in operations_in(op)):
             return FROM_TILES
@@ -260,7 +260,7 @@ class _Slice:
         """Whether a producer may run an operation again: its threads have registers for it."""
         values = (*op.operand_types, *op.result_types)
         types = [tile for type_ in values if (tile := as_tile(type_)) is not None]
-        most = MAX_ELEMENTS if op.has_trait(MemoryReadEffect) else self.most_elements
+        most = MAX_ELEMENTS if has_trait(op, MemoryReadEffect) else self.most_elements
         if any(prod(type_.get_shape()) > most for type_ in types):
             return False
         if any(space_of(type_) is Space.SMEM for type_ in types) or isinstance(op, DotOp):

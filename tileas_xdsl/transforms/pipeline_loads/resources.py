@@ -212,12 +212,12 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
         return False
     if registers_at_entry(threads, target, blocks) < _instruction_registers(found):
         return False
+    stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
+    if _shared_memory_left(found, blocks, target) < stages * slot:
+        return False
     _, per_thread = _registers(found, warps, blocks, target)
     at_once = peak_registers(found.function.body, _registers_but_of_lines) // (warps * WARP)
-    if per_thread < at_once + MIN_HEADROOM:
-        return False
-    stages = min(_wanted_stages(found), STAGES_OF_SMALL_TILES)
-    return _shared_memory_left(found, blocks, target) >= stages * slot
+    return per_thread >= at_once + MIN_HEADROOM
 
 
 def _instruction_registers(found: LoadLoop) -> int:
@@ -246,8 +246,10 @@ def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
     usual = _usual_warps(spec)
     products = instances_in(found.loop, DotOp)
     shapes = [shape_of(op.c.type) or (1,) for op in products]
-    live = _live_registers(found, usual)
-    is_large = max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD or live > REGISTER_THRESHOLD
+    is_large = (
+        max(map(prod, shapes)) >= ACCUMULATOR_THRESHOLD
+        or _live_registers(found, usual) > REGISTER_THRESHOLD
+    )
     # Of a CTA that is alone on its multiprocessor the tensor core would be idle while the only
     # consumer warpgroup unpacks an operand.
     is_shared = runs_at_once(found) and found.computes_operands
@@ -296,8 +298,8 @@ def _has_rows_for_two(op: DotOp) -> bool:
 def _has_room_for_tiles(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
     """Whether the threads of so many warps that multiply have registers for all live tiles."""
     _, per_thread = _registers(found, warps, blocks, target)
-    held = max(_live_registers(found, warps), _accumulator_registers(found, warps))
-    return per_thread >= held + MIN_HEADROOM
+    left = per_thread - MIN_HEADROOM
+    return _accumulator_registers(found, warps) <= left and _live_registers(found, warps) <= left
 
 
 def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target) -> bool:
@@ -306,9 +308,11 @@ def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target)
     Where several products are summed one after another, all that is live at once takes less.
     """
     _, per_thread = _registers(found, warps, blocks, target)
-    at_once = peak_registers(found.function.body, registers_but_of_broadcasts) // (warps * WARP)
-    held = min(at_once, _accumulator_registers(found, warps))
-    return per_thread >= held + MIN_HEADROOM
+    left = per_thread - MIN_HEADROOM
+    if _accumulator_registers(found, warps) <= left:
+        return True
+    live = peak_registers(found.function.body, registers_but_of_broadcasts)
+    return live // (warps * WARP) <= left
 
 
 def _registers_but_of_lines(value: SSAValue) -> int:

@@ -78,13 +78,14 @@ class DimensionClasses:
 
     def join_all(self, values: Sequence[SSAValue]) -> None:
         """Relate tiles that correspond element by element."""
-        tiles = [value for value in values if tile_shape(value)]
-        for value in tiles[1:]:
-            if len(tile_shape(value)) != len(tile_shape(tiles[0])):
-                self.keep_whole(tiles[0], value)
+        tiles = [(value, len(shape)) for value in values if (shape := tile_shape(value))]
+        for value, rank in tiles[1:]:
+            first, its_rank = tiles[0]
+            if rank != its_rank:
+                self.keep_whole(first, value)
                 continue
-            for k in range(len(tile_shape(value))):
-                self.join((tiles[0], k), (value, k))
+            for k in range(rank):
+                self.join((first, k), (value, k))
 
     def keep_whole(self, *values: SSAValue) -> None:
         """Let no dimension of some tiles be cut."""

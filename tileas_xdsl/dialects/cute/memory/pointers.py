@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.cute.types.elements import element_of, stored_bytes
 from tileas_xdsl.dialects.cute.types.integers import DivisibleType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType
+from tileas_xdsl.dialects.field_init import as_value
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
@@ -94,7 +95,7 @@ class PtrAddOp(FieldsOp):
 
     def __init__(self, ptr: Value, offset: Value, alignment: int | None = None) -> None:
         """`alignment` in bytes is what the writer knows of the result; else what follows."""
-        ptr, offset = SSAValue.get(ptr), SSAValue.get(offset)
+        ptr, offset = as_value(ptr), as_value(offset)
         super().__init__(operands=[ptr, offset], result_types=[_moved(ptr, offset, alignment)])
 
     def verify_(self) -> None:
@@ -190,7 +191,7 @@ class PtrToIntOp(FieldsOp):
     assembly_format = "$ptr attr-dict `:` type($ptr) `->` type($result)"
 
     def __init__(self, ptr: Value) -> None:
-        ptr = SSAValue.get(ptr)
+        ptr = as_value(ptr)
         bits = ptr.type.address_bits if isinstance(ptr.type, PtrType) else 64
         super().__init__(operands=[ptr], result_types=[IntegerType(bits)])
 

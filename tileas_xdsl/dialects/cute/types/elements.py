@@ -35,7 +35,7 @@ def element_bits(type_: Attribute) -> int | None:
 
 def integer_bits(type_: Attribute) -> int:
     """The width of an integer type, 0 for any other."""
-    return cast(IntegerType[int], type_).width.data if _INTEGERS[type(type_)] else 0
+    return cast("IntegerType[int]", type_).width.data if _INTEGERS[type(type_)] else 0
 
 
 def as_vector(type_: Attribute) -> VectorType | None:

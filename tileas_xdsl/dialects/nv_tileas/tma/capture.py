@@ -19,6 +19,7 @@ from xdsl.traits import CallableOpInterface, IsolatedFromAbove
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.catalogue import message
+from tileas_xdsl.dialects.ir_queries import has_trait
 
 _BOUNDS = 3
 """The operands of a loop before what it carries: lower bound, upper bound, step."""
@@ -109,7 +110,7 @@ def _entry(argument: BlockArgument) -> Block | None:
 
 
 def _is_function(op: Operation) -> bool:
-    return op.has_trait(CallableOpInterface) or op.has_trait(IsolatedFromAbove)
+    return has_trait(op, CallableOpInterface) or has_trait(op, IsolatedFromAbove)
 
 
 def _dependencies(value: SSAValue) -> Sequence[SSAValue]:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryWriteEffect
 
+from tileas_xdsl.dialects.ir_queries import has_trait
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -29,7 +30,7 @@ AFTER_STORES = "nv_tileas.after_stores"
 
 def writes_unordered(op: Operation) -> bool:
     """Whether nothing but its place says what a store comes before."""
-    if not op.has_trait(MemoryWriteEffect) or UNTIL_READ in op.attributes:
+    if not has_trait(op, MemoryWriteEffect) or UNTIL_READ in op.attributes:
         return False
     if isinstance(op, CopyOp) and space_of(op.destination.type) is Space.SMEM:
         return False

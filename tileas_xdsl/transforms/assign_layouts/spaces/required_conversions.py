@@ -12,6 +12,9 @@ the group; its layouts are chosen later. Four cases, in this order:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -24,7 +27,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     payload_results,
     placed_tile,
 )
-from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -56,32 +59,45 @@ def put_into_stages(root: Operation) -> None:
 
 def separate_agents(root: Operation) -> None:
     """Convert register tiles of other threads that an agent uses, at the agent's start."""
-    switches = instances_in(root, AgentSwitchOp)
-    if not switches:
+    bodies = [body for switch in instances_in(root, AgentSwitchOp) for body in switch.bodies]
+    captures = {body: captured for body in bodies if (captured := _captures(body))}
+    if not captures:
         return
     groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
-    for switch in switches:
-        for body in switch.bodies:
-            _convert_captures(body, groups, resident)
+    for body, captured in captures.items():
+        _convert_captures(body, captured, groups, resident)
 
 
-def _convert_captures(body: Region, groups: TileGroups, resident: set[TileGroup]) -> None:
+_Capture: TypeAlias = tuple[Operation, int, SSAValue, Tile]
+"""An operation, and its operand with its index and type."""
+
+
+def _captures(body: Region) -> list[_Capture]:
+    """Return the operands in a body that are tiles from outside of it, in no memory yet."""
+    return [
+        (op, index, value, tile)
+        for op in operations_in(body)
+        for index, value in enumerate(operands_of(op))
+        if (tile := as_tile(value.type)) is not None
+        and space_of(tile) is None
+        and not isinstance(value.owner, FREE_TILES)
+        and not _is_inside(value, body)
+    ]
+
+
+def _convert_captures(
+    body: Region, captures: Sequence[_Capture], groups: TileGroups, resident: set[TileGroup]
+) -> None:
     converted: dict[SSAValue, ConvertLayoutOp] = {}
-    for op in operations_in(body):
-        for index, value in enumerate(op.operands):
-            tile = as_tile(value.type)
-            if tile is None or space_of(tile) is not None or isinstance(value.owner, FREE_TILES):
-                continue
-            if _is_inside(value, body):
-                continue
-            if groups.of(groups.whole_of(value)) in resident:
-                continue
-            if value not in converted:
-                made = ConvertLayoutOp(value, TensorType(tile.element_type, tile.get_shape()))
-                made.location = op.location
-                converted[value] = made
-            op.operands[index] = converted[value].result
+    for op, index, value, tile in captures:
+        if groups.of(groups.whole_of(value)) in resident:
+            continue
+        if value not in converted:
+            made = ConvertLayoutOp(value, TensorType(tile.element_type, tile.get_shape()))
+            made.location = op.location
+            converted[value] = made
+        op.operands[index] = converted[value].result
     for conversion in reversed(converted.values()):
         _put_first(body.block, conversion)
 
