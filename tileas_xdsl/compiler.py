@@ -65,9 +65,9 @@ from tileas_xdsl.target.kernel_abi import (
     ChooseForm,
     KernelAbi,
     Question,
-    chosen_axis,
     chosen_count,
     chosen_lengths,
+    chosen_loads,
     usual_form,
 )
 
@@ -352,8 +352,9 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
                 return ArgSpec(spec.name, {"least": (least,), "most": (most,)})
         elif spec == FORM_CLUSTERS:
             shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
-            if (axis := chosen_axis(shared, choose)) is not None:
-                return ArgSpec(spec.name, {"mode": ("on",), "axis": (axis,)})
+            if (one := chosen_loads(shared, choose)) is not None:
+                place = {"axis": (one.axis,), "count": (one.count,)}
+                return ArgSpec(spec.name, {"mode": ("on",), **place})
         else:
             asked = _single_question(spec, op)
             if asked is not None and choose(asked):

@@ -17,6 +17,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
 from tileas_xdsl.target.kernel_abi import Question
 from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.shared_loads import SharedLoads
 
 ZERO = ct.PaddingMode.ZERO
 
@@ -67,7 +68,7 @@ class Launch:
         kernel = compiled(self)
         assert kernel.parameters is not None
         flat = flat_values(kernel.parameters, self.arguments)
-        question = next(one for one in kernel.abi.shared_loads if one.axis == 0)
+        question = next(one for one in kernel.abi.shared_loads if one.cluster == (2, 1, 1))
         return question.suits(flat, self.grid, 132)
 
 
@@ -77,12 +78,14 @@ def compiled(launch: Launch, target: str = "sm_90a") -> CompiledKernel:
 
 
 @cache
-def clustered(launch: Launch, target: str, *, is_persistent: bool) -> CompiledKernel:
+def clustered(
+    launch: Launch, target: str, *, is_persistent: bool, count: int = 2
+) -> CompiledKernel:
     usual = compiled(launch, target)
 
     def choose(question: Question) -> bool:
         is_loop = is_persistent and isinstance(question, PersistentLaunches)
-        return is_loop or question == usual.abi.shared_loads[0]
+        return is_loop or (isinstance(question, SharedLoads) and question.cluster == (count, 1, 1))
 
     return usual._made_again(choose=choose)
 
@@ -92,13 +95,20 @@ PLAIN, GROUPED = Launch(matmul, 256, 200, 128, 200), Launch(in_groups, 384, 200,
 
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
 @pytest.mark.parametrize(
-    ("launch", "target", "is_persistent"),
-    [(PLAIN, "sm_90a", False), (GROUPED, "sm_90a", True), (GROUPED, "sm_100a", False)],
-    ids=["plain", "grouped persistent", "grouped sm_100a"],
+    ("launch", "target", "is_persistent", "count"),
+    [
+        (PLAIN, "sm_90a", False, 2),
+        (PLAIN, "sm_90a", True, 4),
+        (GROUPED, "sm_90a", True, 2),
+        (GROUPED, "sm_100a", False, 2),
+    ],
+    ids=["plain", "four persistent", "grouped persistent", "grouped sm_100a"],
 )
-def test_clusters_share_b(launch: Launch, target: str, is_persistent: bool, order: Any) -> None:
-    kernel = clustered(launch, target, is_persistent=is_persistent)
-    assert (kernel.abi.cluster, kernel.abi.cluster_axis) == ((2, 1, 1), 0)
+def test_clusters_share_b(
+    launch: Launch, target: str, is_persistent: bool, count: int, order: Any
+) -> None:
+    kernel = clustered(launch, target, is_persistent=is_persistent, count=count)
+    assert (kernel.abi.cluster, kernel.abi.is_clustered) == ((count, 1, 1), True)
     assert kernel.abi.is_persistent is is_persistent
     assert ".multicast::cluster" in kernel.ptx
     found = kernel.emulate(*launch.arguments, grid=launch.grid, order=order, seed=1)
@@ -125,14 +135,23 @@ def test_a_launch_looks_at_rows() -> None:
     text = "f16[?, ?%8; ?%8, 1]@16"
     signature = f"a: {text}, b: {text}, c: {text}, tm=128, tn=256, tk=64"
     abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
-    question, other = abi.shared_loads
+    questions = abi.shared_loads
+    question = questions[1]
 
     def gains(pitch: int) -> bool:
         of_b = [None, 4096, pitch, pitch, 1]
         return question.suits([None, 4096, 4096, 4096, 1, *of_b, *of_b], (32, 16, 1), 132)
 
-    assert (question.axis, other.axis) == (0, 1)
+    sharing_b, sharing_a = ((4, 1, 1), (2, 1, 1)), ((1, 4, 1), (1, 2, 1))
+    assert tuple(one.cluster for one in questions) == (*sharing_b, *sharing_a)
     assert [pitch for pitch in (4096, 4104, 4112, 4120) if gains(pitch)] == [4104, 4120]
     assert not question.may_suit([None] * 15)
     stored = Executable("sm_90a", abi, "", b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
+
+
+@pytest.mark.parametrize(("tile_blocks", "has_room"), [(120, True), (128, False), (288, True)])
+def test_clusters_of_four_take_no_more_waves(tile_blocks: int, has_room: bool) -> None:
+    """An H200 has room for 30 of them on its 132 multiprocessors."""
+    question = next(one for one in compiled(PLAIN).abi.shared_loads if one.count == 4)
+    assert question.has_room((tile_blocks, 1, 1), 132, 120) is has_room

@@ -72,7 +72,7 @@ RUNS_AT_ONCE = "tileas.runs_at_once"
 """Attribute of a kernel for launches all of whose CTAs run at once, one on a multiprocessor."""
 
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
-"""Attributes of a kernel: the `SharedLoads` of launches, and the axis of those it is for."""
+"""Attributes of a kernel: the `SharedLoads` of launches, and that it is for some of those."""
 
 QUESTIONS = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES, BOUNDED_ROWS)
 """Attributes of a kernel that say what launches decide."""
@@ -237,8 +237,8 @@ class Form(NamedTuple):
 
     is_persistent: bool = False
     """Whether CTAs take one tile block after another."""
-    cluster_axis: int | None = None
-    """The axis along which tile blocks beside each other are clusters."""
+    cluster: Grid = (1, 1, 1)
+    """The tile blocks along each axis that are a cluster."""
     few_ctas: int = 0
     """How many CTAs compute a tile block of a launch whose CTAs all run at once; 0 of others."""
     is_dealt: bool = False
@@ -246,9 +246,9 @@ class Form(NamedTuple):
     row_lengths: RowLengths | None = None
 
 
-def chosen_axis(questions: Iterable[SharedLoads], choose: ChooseForm) -> int | None:
-    """Return the axis of the first question that launches agree to."""
-    return next((question.axis for question in questions if choose(question)), None)
+def chosen_loads(questions: Iterable[SharedLoads], choose: ChooseForm) -> SharedLoads | None:
+    """Return the first question that launches agree to."""
+    return next((question for question in questions if choose(question)), None)
 
 
 def chosen_count(questions: Iterable[FewTileBlocks], choose: ChooseForm) -> int:
@@ -277,9 +277,13 @@ def suits(
     `of_clusters` returns how many multiprocessors clusters of so many CTAs can be on; it is asked
     where all of them would suffice.
     """
-    together = question.count if isinstance(question, FewTileBlocks) else 1
-    counts = (1,) if together == 1 else (1, together)
-    return all(question.suits(args, grid, of_clusters(count)) for count in counts)
+    everywhere = of_clusters(1)
+    if not question.suits(args, grid, everywhere):
+        return False
+    if isinstance(question, SharedLoads):
+        return question.has_room(grid, everywhere, of_clusters(question.count))
+    count = question.count if isinstance(question, FewTileBlocks) else 1
+    return count == 1 or question.suits(args, grid, of_clusters(count))
 
 
 def is_about_clusters(question: Question) -> bool:
@@ -318,11 +322,11 @@ class KernelAbi:
     persistent_launches: PersistentLaunches | None = None
     """The launches for which a persistent kernel is faster; None where there are none."""
     shared_loads: tuple[SharedLoads, ...] = ()
-    """The launches for which clusters along an axis are faster, the best first."""
+    """The launches for which clusters of tile blocks are faster, the best first."""
     transfer_bytes: int = 0
     """Bytes of the tiles that a CTA transfers to another one."""
-    cluster_axis: int | None = None
-    """The axis along which tile blocks beside each other are a cluster; None for no such form."""
+    is_clustered: bool = False
+    """Whether tile blocks beside each other are a cluster."""
     few_tile_blocks: tuple[FewTileBlocks, ...] = ()
     """The launches that have CTAs to spare for each tile block, the most first."""
     uneven_waves: UnevenWaves | None = None
@@ -349,7 +353,8 @@ class KernelAbi:
         is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
-        return Form(is_persistent, self.cluster_axis, count, is_dealt, self.row_lengths)
+        cluster = self.cluster if self.is_clustered else (1, 1, 1)
+        return Form(is_persistent, cluster, count, is_dealt, self.row_lengths)
 
     def wanted(self, choose: ChooseForm) -> Form:
         """The form of the kernel that launches want."""
@@ -357,9 +362,10 @@ class KernelAbi:
         is_persistent = asked is not None and choose(asked)
         count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
-        axis = chosen_axis(self.shared_loads, choose)
+        shared = chosen_loads(self.shared_loads, choose)
+        cluster = (1, 1, 1) if shared is None else shared.cluster
         lengths = chosen_lengths(self.bounded_rows, choose)
-        return Form(is_persistent, axis, count, is_dealt, lengths)
+        return Form(is_persistent, cluster, count, is_dealt, lengths)
 
     def transfer_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs transfer tiles; 0 for none."""

@@ -8,11 +8,13 @@ cache for each row, so that it takes the path from there twice as long: on an H2
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.launch_numbers import AXES, Numbers, values_of
 
 MIN_GAIN = 1.1
@@ -57,12 +59,23 @@ class SharedLoads:
     cycles: int
     """Cycles of the products of an iteration."""
 
+    @property
+    def cluster(self) -> tuple[int, int, int]:
+        """The tile blocks of a cluster along x, y and z."""
+        x, y, z = (self.count if axis == self.axis else 1 for axis in range(len(AXES)))
+        return x, y, z
+
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch may have clusters, and gains by them, as far as it is known."""
         del multiprocessors
         if grid[self.axis] % self.count or 0 in grid:
             return False
         return self._gain(args, grid) >= MIN_GAIN and self.are_equal(args, grid)
+
+    def has_room(self, grid: Sequence[int], multiprocessors: int, of_clusters: int) -> bool:
+        """Whether tile blocks take no more waves where clusters can be than on all."""
+        waves = (ceil_div(prod(grid), max(one, 1)) for one in (of_clusters, multiprocessors))
+        return next(waves) <= next(waves)
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments gains in some grid."""

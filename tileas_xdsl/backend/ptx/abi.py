@@ -79,7 +79,7 @@ def _abi(
         persistent_launches_of(found.get(PERSISTENT_LAUNCHES)),
         shared_loads_of(found.get(SHARED_LOADS)),
         _number(found[TRANSFER_BYTES]) if TRANSFER_BYTES in found else 0,
-        _number(found[CLUSTERED]) if CLUSTERED in found else None,
+        CLUSTERED in found,
         few_tile_blocks_of(found.get(FEW_TILE_BLOCKS)),
         uneven_waves_of(found.get(UNEVEN_WAVES)),
         WAITS_FIRST in found,

@@ -231,8 +231,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
     for name in (*QUESTIONS, RUNS_AT_ONCE, ROW_LENGTHS):
         if (question := plan.kernel.attributes.get(name)) is not None:
             found[name] = question
-    if (axis := axis_of_clusters(plan.kernel)) is not None:
-        found[CLUSTERED] = IntegerAttr(axis, 32)
+    if axis_of_clusters(plan.kernel) is not None:
+        found[CLUSTERED] = UnitAttr()
     if any(extent > 1 for extent in cluster):
         found["nvvm.cluster_dim"] = DenseArrayBase.from_list(i32, list(cluster))
     return found

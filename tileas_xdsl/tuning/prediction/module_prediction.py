@@ -48,6 +48,8 @@ def predict_module(
     kept, count = Snapshots(), latencies(target).multiprocessors
 
     def choose(question: Question) -> bool:
+        if isinstance(question, SharedLoads) and question.count > 2:
+            return False  # A driver knows how many clusters of so many its chip has room for.
         is_known = isinstance(question, SharedLoads | FewTileBlocks)
         return is_known and question.suits(arguments, grid, count)
 
