@@ -16,8 +16,12 @@ import cuda.tile as ct
 from support.cutile_programs import add
 
 import tileas_xdsl as tileas
+from kernels.compiled import compiled as made
+from kernels.cutile import problems
 from kernels.cutile.matmul import matmul
 from kernels.cutile.softmax import softmax
+from kernels.sass import GEMMS
+from tests.support.assembling import needs_ptxas
 from tests.support.plain_checks import TARGETS
 
 
@@ -86,6 +90,20 @@ def test_kernels_of_many_ctas_let_the_next_one_in_as_they_end() -> None:
     test, jump = ptx[: ptx.index("griddepcontrol.launch")].rsplit("setp.", 1)[1].split("\n")[:2]
     assert re.match(r"lt\.u32 %p\d+, %r\d+, 1025;", test)
     assert "bra" in jump
+
+
+def test_ctas_that_take_tile_after_tile_do_not_ask_how_many_they_are() -> None:
+    problem = next(problems("persistent"))
+    lines = problem.compiled("sm_90a").ptx.splitlines()
+    bare = "\n".join(line for line in lines if not line.lstrip().startswith(".loc"))
+    assert re.search(r"griddepcontrol\.wait;\s+griddepcontrol\.launch_dependents;", bare)
+
+
+@needs_ptxas
+def test_a_pair_whose_ctas_take_tile_after_tile_spills_nothing() -> None:
+    """With the test for few CTAs in front of its agents ptxas 13.5 spilled 36 bytes."""
+    (pairs,) = (kernel for kernel in GEMMS if kernel.pair > 1 and kernel.persistent)
+    assert made(pairs).assemble().spills == 0
 
 
 def test_programs_that_control_it_are_left_alone() -> None:

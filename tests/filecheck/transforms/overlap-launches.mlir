@@ -36,6 +36,29 @@ func.func @product(%map: !cute.ptr<i8, gmem>, %n: i32)
 
 // -----
 
+// CTAs that take tile after tile, as far apart as there are CTAs, are few: their number is not asked for.
+
+func.func @strided(%p: !cute.ptr<f32, gmem>, %n: i32)
+    attributes {tileas.parameters = ["ptr 0", "scalar 1"]} {
+  %first = cute_nvgpu.arch.block_idx "x"
+  %ctas = cute_nvgpu.arch.grid_dim "x"
+  %two = arith.constant 2 : i32
+  %pairs = arith.divui %ctas, %two : i32
+  scf.for %i = %first to %n step %pairs : i32 {
+    %q = cute.add_offset %p, %i : !cute.ptr<f32, gmem>, i32 -> !cute.ptr<f32, gmem>
+    %x = cute.ptr.load %q : !cute.ptr<f32, gmem> -> f32
+    cute.ptr.store %x, %q : f32, !cute.ptr<f32, gmem>
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @strided
+// CHECK:         ptx.griddepcontrol {action = "wait"}
+// CHECK-NEXT:    ptx.griddepcontrol {action = "launch_dependents"}
+// CHECK-NEXT:    scf.for
+
+// -----
+
 // A branch that loads is waited in front of, by all threads.
 
 func.func @branch(%p: !cute.ptr<f32, gmem>, %n: i32)

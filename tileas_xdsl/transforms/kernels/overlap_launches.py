@@ -14,9 +14,9 @@ before have completed, and what they wrote is visible.  So a launch may begin wh
 kernel before still run, if the driver is asked to (`tileas.waits_first`, programmatic dependent
 launch); one that does not ask goes through both at once.  The next kernel is let in behind the
 wait, so that all kernels but one before it have completed wherever it begins, by kernels of few
-CTAs: those of many let it in as they end.  It may hold tensor
-memory by then, which a CTA of this one that allocates later would wait for, forever: kernels that
-allocate behind the place of the wait stay as they are.
+CTAs: those of many let it in as they end.  Kernels whose CTAs take tile after tile have few, and do
+not ask.  The next kernel may hold tensor memory by then, which a CTA of this one that allocates
+later would wait for, forever: kernels that allocate behind the place of the wait stay as they are.
 
 A program that controls this by itself stays as it is.
 """
@@ -32,6 +32,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import (
     AllocTmemOp,
@@ -49,9 +50,9 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.ptx.synchronisation.warp import GriddepcontrolOp
-from tileas_xdsl.target.kernel_abi import WAITS_FIRST
+from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE, WAITS_FIRST
 from tileas_xdsl.threads.codegen.kernel_signature import PARAMETERS
 
 SETS_UP = (
@@ -91,8 +92,20 @@ def _overlap(kernel: func.FuncOp) -> None:
     first = next(op for op in kernel.body.block.ops if not _sets_up(op))
     if isinstance(first, func.ReturnOp) or _allocates_behind(first):
         return
-    Rewriter.insert_op([GriddepcontrolOp("wait"), *_let_in()], InsertPoint.before(first))
+    lets_in = [GriddepcontrolOp("launch_dependents")] if _runs_at_once(kernel) else _let_in()
+    Rewriter.insert_op([GriddepcontrolOp("wait"), *lets_in], InsertPoint.before(first))
     kernel.attributes[WAITS_FIRST] = UnitAttr()
+
+
+def _runs_at_once(kernel: func.FuncOp) -> bool:
+    """Whether launches have no more CTAs than run at once, and need not be asked for their number.
+
+    So they have where CTAs take tile after tile, as far apart as there are CTAs.
+    """
+    if RUNS_AT_ONCE in kernel.attributes:
+        return True
+    steps = [loop.step for loop in instances_in(kernel, scf.ForOp)]
+    return any(isinstance(op, GridDimOp) for op in operations_behind(steps))
 
 
 def _let_in() -> Iterator[Operation]:
