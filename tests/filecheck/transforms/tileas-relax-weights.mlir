@@ -205,3 +205,69 @@ func.func @later(%s: tensor<64x64xf32>, %n: i32) -> tensor<64xf32> {
 // CHECK:         %[[C:.*]] = arith.constant dense<0.360673755> : tensor<64x64xf32>
 // CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[X]], %[[C]]
 // CHECK-NEXT:    math.exp2 %[[Y]] {nv_tileas.ftz} : tensor<64x64xf32>
+
+// -----
+
+// Zeros that are added to scores, as a mask is where it leaves nothing out, and another number in the
+// place of a maximum of -inf: the rounds are those without.
+
+func.func @guarded(%s: tensor<64x64xf32>, %n: i32) -> tensor<64x1xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64x1xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x1xf32>
+  %mask = arith.constant dense<0.0> : tensor<64x64xf32>
+  %scale = arith.constant dense<0.3> : tensor<64x64xf32>
+  %l, %m = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none) -> (tensor<64x1xf32>, tensor<64x1xf32>) : i32 {
+    %t = math.fma %scale, %s, %mask : tensor<64x64xf32>
+    %r = nv_tileas.reduce %t {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %m1 = arith.maxnumf %m0, %e : tensor<64x1xf32>
+    %q = nv_tileas.generate : tensor<64x1xi1> {
+    ^bb0(%row: index, %column: index):
+      %x = tensor.extract %m1[%row, %column] : tensor<64x1xf32>
+      %y = tensor.extract %none[%row, %column] : tensor<64x1xf32>
+      %z = arith.cmpf oeq, %x, %y : f32
+      nv_tileas.yield %z : i1
+    }
+    %g = nv_tileas.generate : tensor<64x1xf32> {
+    ^bb0(%row: index, %column: index):
+      %x = tensor.extract %q[%row, %column] : tensor<64x1xi1>
+      %y = tensor.extract %zero[%row, %column] : tensor<64x1xf32>
+      %z = tensor.extract %m1[%row, %column] : tensor<64x1xf32>
+      %o = arith.select %x, %y, %z : f32
+      nv_tileas.yield %o : f32
+    }
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %zero_ = arith.constant 0 : index
+      %y = tensor.extract %g[%row, %zero_] : tensor<64x1xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %t, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %g : tensor<64x1xf32>
+    %f = math.exp %d : tensor<64x1xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %v = nv_tileas.expand_dims %u {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %l1 = math.fma %f, %l0, %v : tensor<64x1xf32>
+    scf.yield %l1, %m1 : tensor<64x1xf32>, tensor<64x1xf32>
+  }
+  func.return %l : tensor<64x1xf32>
+}
+
+// CHECK-LABEL: func.func @guarded
+// CHECK:         nv_tileas.reduce %s
+// CHECK:         %[[P:.*]] = arith.mulf %s, %scale : tensor<64x64xf32>
+// CHECK-NEXT:    %[[X:.*]] = arith.subf %[[P]]
+// CHECK-NEXT:    arith.constant dense<1.44269502>
+// CHECK-NEXT:    arith.mulf %[[X]]
+// CHECK-NEXT:    math.exp2 %{{.*}} {nv_tileas.ftz}

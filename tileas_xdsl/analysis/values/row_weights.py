@@ -10,7 +10,8 @@
 
 The maximum is in %s, and exp(0) = 1 is a term of the sum; or it is %m, whose sum was 1 or more by
 induction, and %f is 1.  What a row begins with as its maximum is -inf, or so far from any other
-number that powers of differences from it are 0 or 1.
+number that powers of differences from it are 0 or 1.  In place of -inf another number may be
+subtracted, which gives weights of zero: `select (%n == -inf), 0.0, %n`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.float_ranges import MAXIMA, combiner_of
+from tileas_xdsl.analysis.values.guarded_maxima import unguarded
 from tileas_xdsl.analysis.values.row_sums import (
     ScaledSum,
     carried_on,
@@ -67,10 +69,13 @@ class Difference:
         """Read what a power is of; factors are positive constants."""
         value, factor = power.operand, 1.0
         while isinstance(product := value.owner, arith.MulfOp):
-            constant = uniform_constant(product.rhs)
+            sides = product.operands
+            numbers = [uniform_constant(side) for side in sides]
+            constant = numbers[1] if numbers[0] is None else numbers[0]
             if not isinstance(constant, FloatAttr) or not constant.value.data > 0:
                 return None
-            value, factor = product.lhs, factor * constant.value.data
+            value = sides[1 if constant is numbers[0] else 0]
+            factor *= constant.value.data
             if SATURATE in product.attributes:
                 return None
         made = value.owner
@@ -185,7 +190,9 @@ def _weights(tile: SSAValue) -> _Weights | None:
         return None
     difference = Difference.of(power)
     rows = None if difference is None else rows_of(difference.of_rows)
-    return None if difference is None or rows is None else _Weights(power, difference, *rows)
+    if difference is None or rows is None:
+        return None
+    return _Weights(power, difference, unguarded(rows[0]), rows[1])
 
 
 def _carried(loop: scf.ForOp, index: int, before: Difference, weights: _Weights) -> _Carried | None:
@@ -193,7 +200,10 @@ def _carried(loop: scf.ForOp, index: int, before: Difference, weights: _Weights)
     earlier, most = plain(before.tile), weights.most
     if not isinstance(earlier, BlockArgument) or earlier not in loop.body.block.args[1:]:
         return None
-    if plain(before.of_rows) is not most or plain(carried_on(loop)[earlier.index - 1]) is not most:
+    if (
+        unguarded(plain(before.of_rows)) is not most
+        or plain(carried_on(loop)[earlier.index - 1]) is not most
+    ):
         return None
     if not isinstance(most.owner, MAXIMA):
         return None

@@ -15,16 +15,18 @@ or more; adding them up may round as much.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import frexp, inf
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, UnitAttr, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.values.row_sums import rows_of
 from tileas_xdsl.analysis.values.row_weights import Difference, Power, RowWeights
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant
@@ -71,44 +73,90 @@ def _relax(power: Power) -> None:
     relaxed.attributes[FLUSH] = UnitAttr()
 
 
+@dataclass(frozen=True)
+class _Scaled:
+    """A tile that is a positive multiple of another one."""
+
+    elements: SSAValue
+    factor: SSAValue | None
+    """A tile of the scale, if it is not 1."""
+    scale: float
+
+    @staticmethod
+    def of(tile: SSAValue) -> _Scaled | None:
+        """Read products with a constant, and sums with zeros, as a mask that is added may be."""
+        match tile.owner:
+            case arith.MulfOp() as op:
+                (elements, factor), zero = _constant_last(op.lhs, op.rhs), None
+            case math.FmaOp() as op:
+                (elements, factor), zero = _constant_last(op.a, op.b), op.c
+            case arith.AddfOp() as op:
+                (elements, zero), factor = _constant_last(op.lhs, op.rhs), None
+            case _:
+                return None
+        scale = 1.0 if factor is None else _number(factor)
+        is_sum = zero is None or _number(zero) == 0
+        if scale is None or not 0 < scale < inf or not is_sum or not float_mode(op).exact:
+            return None
+        return _Scaled(elements, factor, scale)
+
+
+def _constant_last(one: SSAValue, other: SSAValue) -> tuple[SSAValue, SSAValue]:
+    return (other, one) if _number(other) is None else (one, other)
+
+
+def _number(tile: SSAValue) -> float | None:
+    """Return the number that all elements of a tile are, or all that it repeats."""
+    rows = rows_of(tile)
+    constant_ = uniform_constant(tile if rows is None else rows[0])
+    return constant_.value.data if isinstance(constant_, FloatAttr) else None
+
+
 def _with_scale(difference: Difference) -> SSAValue:
     """Return a difference whose maximum is that of unscaled elements, multiplied by their scale.
 
-    Rounding keeps the order of numbers, so that a positive scale gives the same maximum.  Products
-    with a power of two are exact, but for subnormal ones, whose rounding no power shows: a fused
-    difference rounds as two operations do.
+    Rounding keeps the order of numbers, so that a positive scale gives the same maximum; which zero
+    it is no power shows.
     """
-    product, minus = difference.tile.owner, difference.value.owner
-    if not isinstance(product, arith.MulfOp) or not isinstance(minus, arith.SubfOp):
+    minus, scaled = difference.value.owner, _Scaled.of(difference.tile)
+    if scaled is None or not isinstance(minus, arith.SubfOp) or not float_mode(minus).exact:
         return difference.value
-    if not (float_mode(product).exact and float_mode(minus).exact):
-        return difference.value
-    scale = uniform_constant(product.rhs)
-    readers = [use.operation for use in product.result.uses]
+    readers = [use.operation for use in difference.tile.uses]
     maxima = [op for op in readers if isinstance(op, ReduceOp)]
-    if not isinstance(scale, FloatAttr) or not 0 < scale.value.data < inf:
-        return difference.value
     if len(readers) != 2 or len(maxima) != 1 or minus not in readers:
         return difference.value
-    _scale_maximum(maxima[0], product.lhs, scale.value.data)
-    if not _is_power_of_two(scale.value.data):
-        product.detach()
-        Rewriter.insert_op(product, InsertPoint.before(minus))
-        return difference.value
-    negated = arith.NegfOp(minus.rhs)
-    fused = math.FmaOp(product.lhs, product.rhs, negated)
-    Rewriter.replace_op(minus, [negated, fused])
-    return fused.result
+    _scale_maximum(maxima[0], scaled)
+    made = _difference(scaled, minus.rhs)
+    Rewriter.replace_op(minus, made)
+    return made[-1].results[0]
 
 
-def _scale_maximum(maximum: ReduceOp, elements: SSAValue, scale: float) -> None:
+def _difference(scaled: _Scaled, of_rows: SSAValue) -> Sequence[Operation]:
+    """Subtract numbers of rows from scaled elements.
+
+    Products with a power of two are exact, but for subnormal ones, whose rounding no power shows: a
+    fused difference rounds as two operations do.
+    """
+    elements, factor = scaled.elements, scaled.factor
+    if factor is None:
+        return [arith.SubfOp(elements, of_rows)]
+    if _is_power_of_two(scaled.scale):
+        negated = arith.NegfOp(of_rows)
+        return [negated, math.FmaOp(elements, factor, negated)]
+    product = arith.MulfOp(elements, factor)
+    return [product, arith.SubfOp(product, of_rows)]
+
+
+def _scale_maximum(maximum: ReduceOp, scaled: _Scaled) -> None:
     """Multiply the maxima of rows in place of their elements."""
+    maximum.operands[0] = scaled.elements
+    if scaled.factor is None:
+        return
     read, builder = list(maximum.result.uses), Builder(InsertPoint.after(maximum))
-    factor = constant(builder, scale, maximum.result.type)
-    scaled = builder.insert(arith.MulfOp(maximum.result, factor)).result
+    factor = constant(builder, scaled.scale, maximum.result.type)
+    product = builder.insert(arith.MulfOp(maximum.result, factor)).result
     for use in read:
-        use.operation.operands[use.index] = scaled
-    maximum.operands[0] = elements
+        use.operation.operands[use.index] = product
 
 
 def _is_power_of_two(number: float) -> bool:
