@@ -114,7 +114,7 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 _FROM_TILEAA = (
     *_plain("convert-tileaa-to-tileas", "tileas-bound-rows", "tileas-sum-rows-early"),
     *_plain("tileas-peel-masks"),
-    *_plain("tileas-relax-weights", "tileas-fuse-elementwise"),
+    *_plain("tileas-relax-weights", "tileas-end-products", "tileas-fuse-elementwise"),
     *_plain("tileas-plan-cta", "tileas-load-tables"),
     *_plain("tileas-normalize-dot-operands"),
     ArgSpec("tileas-cse", {"extensions": (True,)}),

@@ -48,6 +48,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "separate-constant-offsets",
         "sink-negf-through-shapes",
         "tileas-defer-lane-sums",
+        "tileas-end-products",
         "tileas-fuse-elementwise",
         "tileas-normalize-dot-operands",
         "tileas-relax-weights",

@@ -70,3 +70,14 @@ def test_forms_are_next_to_one_another() -> None:
 def test_parts_of_narrow_tiles_are_vectors_of_a_warp() -> None:
     exact = [one.most for one in forms(BoundedRows.of(1024, (2,))) if one.least == one.most]
     assert exact == [256, 512, 768, 1024]
+
+
+@pytest.mark.parametrize(
+    ("length", "bounds"),
+    [(1, (1, 15)), (72, (65, 79)), (80, (80, 80)), (112, (112, 112)), (113, None), (128, None)],
+)
+def test_rows_that_are_multiplied_end_with_an_instruction(
+    length: int, bounds: tuple[int, int] | None
+) -> None:
+    asked = BoundedRows.of(128, (0,), 16)
+    assert chosen_lengths(asked, lambda one: one.may_suit([length])) == bounds

@@ -7,11 +7,15 @@ elements has no registers for the last three eighths, and code for rows of just 
     eighth of the tile     1    2    3    4    5    6    7    8
     rows of 4,097 to 5,119 ==== ==== ==== ==== mask -    -    -
     rows of 5,120          ==== ==== ==== ==== ==== -    -    -
+
+Operands of products are the same: of a depth of 128 a row of 80 elements has five instructions of
+16, whether or not it fills the last one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,22 +44,30 @@ class BoundedRows:
     first: int
     """The first of the forms: with n parts, 2n - 2 ends in part n, and 2n - 1 with it."""
     last: int
+    step: int = 0
+    """Elements that an instruction multiplies; 0 for rows that nothing multiplies."""
 
     @staticmethod
-    def of(width: int, arguments: Sequence[int]) -> BoundedRows:
+    def of(width: int, arguments: Sequence[int], step: int = 0) -> BoundedRows:
         """The launches with rows that the tile holds."""
-        return BoundedRows(width, tuple(arguments), 0, 2 * (width // part_of(width)) - 1)
+        last = 2 * (width // part_of(width, step)) - 1
+        return BoundedRows(width, tuple(arguments), 0, last, step)
+
+    @property
+    def part(self) -> int:
+        """Elements of a part of the tile."""
+        return part_of(self.width, self.step)
 
     @property
     def least(self) -> int:
         """The fewest elements of a row."""
-        part = part_of(self.width)
+        part = self.part
         return (self.first // 2 + 1) * part if self.first % 2 else self.first // 2 * part + 1
 
     @property
     def most(self) -> int:
         """The most elements of a row."""
-        end = (self.last // 2 + 1) * part_of(self.width)
+        end = (self.last // 2 + 1) * self.part
         return end if self.last % 2 else end - 1
 
     @property
@@ -65,18 +77,16 @@ class BoundedRows:
         Rows that end in the last part gain nothing: layer_norm f16 of 4,095 columns in a tile of
         4,096 runs at 3,306 GB/s as any row, and at 3,130 as one of 3,585 to 4,095 (H200).
         """
-        return self.least == self.most or self.most < self.width - part_of(self.width)
+        if self.step:
+            return self.most <= self.width - self.part
+        return self.least == self.most or self.most < self.width - self.part
 
     def halves(self) -> tuple[BoundedRows, BoundedRows] | None:
         """Return the launches with shorter and with longer rows; None where one form is for all."""
         if self.first == self.last:
             return None
         middle = (self.first + self.last) // 2
-        width, arguments = self.width, self.arguments
-        return (
-            BoundedRows(width, arguments, self.first, middle),
-            BoundedRows(width, arguments, middle + 1, self.last),
-        )
+        return replace(self, last=middle), replace(self, first=middle + 1)
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch is one, whatever its grid: bits of a row depend on its length alone."""
@@ -94,6 +104,6 @@ class BoundedRows:
         return NO_NUMBER
 
 
-def part_of(width: int) -> int:
+def part_of(width: int, step: int = 0) -> int:
     """Return the elements of the parts of a tile; all of them where there is one part."""
-    return min(max(width // PARTS, MIN_PART), width)
+    return min(max(width // PARTS, step or MIN_PART), width)

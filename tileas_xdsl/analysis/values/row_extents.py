@@ -34,10 +34,10 @@ def row_of(op: TiledLoadBase | TiledStoreOp) -> tuple[int, SSAValue] | None:
     extent = array.extent(array.array.get_num_dims() - 1)
     if not isinstance(extent, SSAValue) or not isinstance(extent.type, IntegerType):
         return None
-    return (shape[-1], extent) if constant_integer(_uncast(op.coords[-1])) == 0 else None
+    return (shape[-1], extent) if constant_integer(uncast(op.coords[-1])) == 0 else None
 
 
-def _uncast(value: SSAValue) -> SSAValue:
+def uncast(value: SSAValue) -> SSAValue:
     while isinstance(made := value.owner, arith.IndexCastOp):
         value = made.input
     return value

@@ -108,7 +108,7 @@ def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]
 
 
 def bounded_rows_of(attribute: Attribute | None) -> BoundedRows | None:
-    """Read `{width = 8192, arguments = [2, 10]}`."""
+    """Read `{width = 8192, arguments = [2, 10]}`, of rows that are multiplied with a `step`."""
     return None if attribute is None else BoundedRows.of(**plain_data(attribute))
 
 

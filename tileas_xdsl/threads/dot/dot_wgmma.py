@@ -32,10 +32,12 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     DotOp,
 )
+from tileas_xdsl.dialects.nv_tileas.compute.product_ends import ends_of
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import CanonicalLayout
@@ -71,6 +73,7 @@ from tileas_xdsl.threads.dot.operands.wgmma_operand_a import OperandA, operand_a
 from tileas_xdsl.threads.registers.coordinates import warpgroup_index
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
+from tileas_xdsl.threads.registers.vector_values import length
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
@@ -78,6 +81,8 @@ INSTRUCTION_K_BITS = 256
 """Bits along K of one instruction."""
 
 MAX_COLUMNS = 256
+COLUMNS_OF_ANY = 16
+"""Instructions have any multiple of so many columns, of integers too."""
 REGISTER_BITS = 32
 
 
@@ -106,10 +111,35 @@ def issue_wgmma(
     start = in_registers(e, op, op.c, layout) if zero is None else _undefined(e, zero, layout)
     _check_registers(e, op, start)
     factors = _Operands.of(e, op, layout)
-    accumulators = list(start.parts)
     columns = columns_of_warpgroup(layout)
-    factors.multiply(e, op, accumulators, 0, columns, from_zero=zero is not None)
-    return start.of(accumulators), factors.a.kept
+    width = columns if zero is not None else _columns_of_interest(op, columns)
+    registers = vectors_of(layout).length * width // columns
+    accumulators = [_first(e, part, registers) for part in start.parts]
+    factors.multiply(e, op, accumulators, 0, width, from_zero=zero is not None)
+    whole = zip(start.parts, accumulators, strict=True)
+    return start.of([_with_rest(e, part, registers, own) for part, own in whole]), factors.a.kept
+
+
+def _columns_of_interest(op: DotOp | AsyncDotOp, columns: int) -> int:
+    """Return of how many columns instructions are: other ones, if a warpgroup has all, stay C's."""
+    depth, whole = shape_of(op.b.type) or (0, 0)
+    own, _ = ends_of(op, whole, depth)
+    return columns if columns < whole else align_up(own, COLUMNS_OF_ANY)
+
+
+def _first(e: ThreadBuilder, part: SSAValue, registers: int) -> SSAValue:
+    """Return the registers of the first columns."""
+    if registers == length(part):
+        return part
+    return e.insert(SliceFragmentOp(part, 0, registers)).result
+
+
+def _with_rest(e: ThreadBuilder, part: SSAValue, registers: int, first: SSAValue) -> SSAValue:
+    """Return all registers, of which the first ones are others."""
+    if registers == length(part):
+        return first
+    rest = e.insert(SliceFragmentOp(part, registers, length(part) - registers)).result
+    return e.insert(MakeFragmentOp([first, rest])).result
 
 
 PROMOTED_REGISTERS = 64
@@ -129,10 +159,10 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     start = in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
     factors, columns = _Operands.of(e, op, layout), columns_of_warpgroup(layout)
-    length = vectors_of(layout).length
-    most = max(PROMOTED_REGISTERS * columns // length, COLUMN_STEP)
+    elements = vectors_of(layout).length
+    most = max(PROMOTED_REGISTERS * columns // elements, COLUMN_STEP)
     width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
-    registers = width * length // columns
+    registers = width * elements // columns
     parts: list[SSAValue] = []
     for row, part in enumerate(start.parts):
         sums: list[SSAValue] = []
@@ -176,7 +206,9 @@ class _Operands:
         major = major_of(op.b.type, of_b=True)
         right = b.layout.canonical(op, columns, depth, e.plan.target, major=major)
         a.begin(e, layout)
-        return _Operands(a, b, right, depth * bits_of(a.element) // INSTRUCTION_K_BITS, layout)
+        _, end = ends_of(op, columns, depth)
+        steps = ceil_div(end * bits_of(a.element), INSTRUCTION_K_BITS)
+        return _Operands(a, b, right, steps, layout)
 
     def _descriptor(self, e: ThreadBuilder, start: SSAValue) -> SSAValue:
         """That of those columns of B which a warpgroup multiplies by; they may begin in a panel."""

@@ -25,6 +25,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.product_ends import exchange_ends
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import (
@@ -73,6 +74,7 @@ class ExchangeOperands(RewritePattern):
             )
         )
         made.attributes |= op.attributes
+        exchange_ends(made, rows)
         rewriter.replace(op, [], [permutation(Permuted(made.results[0], transposed), insert)])
 
 

@@ -8,12 +8,13 @@ func.func @k(%p, %n)                                      for rows of 4,097 to 5
 
 Tiles are powers of two.  Where a row is known to end before three eighths of its tile, no thread
 has anything there: those registers are one number, what is computed of it is computed once, and
-nothing of it is loaded or stored.  Where the length itself is known, no access has a mask.
+nothing of it is loaded or stored.  Where the length itself is known, no access has a mask.  Where
+products read rows, they end with them (`tileas-end-products`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -25,10 +26,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.padded_products import ProductEnds, end_along
 from tileas_xdsl.analysis.values.row_extents import array_of, row_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, WARPS_HINT, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -40,6 +42,9 @@ from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.target.bounded_rows import MIN_PART, part_of
 from tileas_xdsl.target.kernel_abi import BOUNDED_ROWS, ROW_LENGTHS
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
+
+STEP = 16
+"""Elements of two bytes that an instruction multiplies along a row."""
 
 MAX_REGISTERS = 128
 """Registers of a thread that tiles may take, as far as their rows reach."""
@@ -57,6 +62,8 @@ class Rows:
     """Elements of the narrowest type in 16 bytes."""
     is_alone: bool
     """Whether each tile has one row."""
+    step: int = 0
+    """Elements that an instruction multiplies, of rows that products read."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class TileasBoundRows(ModulePass):
     itself, and a tile of one row has as many threads as make its registers end where rows do.  What
     a hint says about warps is kept.
 
-    Rewrites locally.  Kernels with products keep tiles in shared memory, and are not asked.
+    Rewrites locally.  Kernels with products are asked for the lengths of rows that these read.
     """
 
     name = "tileas-bound-rows"
@@ -96,13 +103,14 @@ class TileasBoundRows(ModulePass):
                 kernel.attributes[ROW_LENGTHS] = plain_attribute([self.least, self.most])
             else:
                 asked = {"width": rows.width, "arguments": sorted(set(rows.extents.values()))}
+                asked |= {"step": rows.step} if rows.step else {}
                 kernel.attributes[BOUNDED_ROWS] = plain_attribute(asked)
 
 
 def _rows(kernel: func.FuncOp) -> Rows | None:
     """Return the rows of a kernel; None where the widest tiles do not begin with rows."""
     if has_instance(kernel, DotOp):
-        return None
+        return _rows_of_products(kernel)
     accesses = [op for op in operations_in(kernel) if isinstance(op, TiledLoadBase | TiledStoreOp)]
     width = max((_shape(op)[-1] for op in accesses), default=0)
     widest = [op for op in accesses if _shape(op)[-1] == width]
@@ -116,6 +124,32 @@ def _rows(kernel: func.FuncOp) -> Rows | None:
     bits = min(bits_of(array.array.element_type) for op in widest if (array := array_of(op)))
     is_alone = all(extent == 1 for op in widest for extent in _shape(op)[:-1])
     return Rows(width, known, 8 * ACCESS_BYTES // bits, is_alone)
+
+
+def _rows_of_products(kernel: func.FuncOp) -> Rows | None:
+    """Return the widest rows that tiles begin with which products read, or add up to."""
+    found = [end for op in instances_in(kernel, DotOp) for end in _ends(op)]
+    width = max((columns for columns, _ in found), default=0)
+    extents = {end: _argument(end) for columns, end in found if columns == width}
+    known = {end: number for end, number in extents.items() if number is not None}
+    if width < 2 * STEP or len(known) < len(extents):
+        return None
+    for op in instances_in(kernel, TiledStoreOp):
+        for axis, columns in enumerate(_shape(op)):
+            end = end_along(op, axis) if columns == width else None
+            if isinstance(end, SSAValue) and (number := _argument(end)) is not None:
+                known[end] = number
+    return Rows(width, known, 1, False, STEP)
+
+
+def _ends(op: DotOp) -> Iterator[tuple[int, SSAValue]]:
+    """Yield the extents of the tiles of a product, and of the arrays that they begin with."""
+    ends, (depth, columns) = ProductEnds.of(op), shape_of(op.b.type) or (0, 0)
+    for end in ends.depth or ():
+        if isinstance(end, SSAValue):
+            yield depth, end
+    if isinstance(ends.columns, SSAValue):
+        yield columns, ends.columns
 
 
 def _shape(op: TiledLoadBase | TiledStoreOp) -> tuple[int, ...]:

@@ -1,0 +1,52 @@
+"""Attention of heads that do not fill their tiles multiplies what there is, and is right."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+from kernels.cutile.attention import LOG2_E, attention
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.target.bounded_rows import BoundedRows
+from tileas_xdsl.target.kernel_abi import Question
+
+KEYS, TILE = 100, 64
+
+
+@pytest.mark.parametrize(
+    ("d", "lengths", "columns", "steps"),
+    [
+        (40, (33, 47), 48, 3),
+        (80, (80, 80), 80, 5),
+        (96, (96, 96), 96, 6),
+        (120, None, 128, 8),
+    ],
+)
+def test_heads_end_within_their_tiles(
+    d: int, lengths: tuple[int, int] | None, columns: int, steps: int
+) -> None:
+    rng, width = np.random.default_rng(d), 1 << (d - 1).bit_length()
+    q, k, v = (rng.standard_normal((1, 1, KEYS, d)).astype(np.float16) for _ in range(3))
+    args: list[Any] = [q, k, v, np.full_like(q, np.nan)]
+    args += [1, 1, LOG2_E / math.sqrt(d), False, TILE, TILE, width]
+
+    def choose(question: Question) -> bool:
+        return isinstance(question, BoundedRows) and question.least <= d <= question.most
+
+    made = compile(attention, *args, target="sm_90a")._made_again(choose=choose)
+    assert made.abi.row_lengths == lengths
+    found = re.findall(r"wgmma.mma_async\S*\.m64n(\d+)k16\.", made.ptx or "")
+    assert set(found) == {str(TILE), str(columns)}
+    assert found.count(str(TILE)) % steps == 0
+    ran = made.emulate(*args, grid=2)
+    assert not ran.findings
+    s = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) / math.sqrt(d)
+    p = np.exp(s - s.max(axis=-1, keepdims=True))
+    wanted = p / p.sum(axis=-1, keepdims=True) @ v.astype(np.float64)
+    assert np.abs(ran.arrays[3].reshape(wanted.shape) - wanted).max() < 2e-3
