@@ -74,6 +74,32 @@ def test_a_product_on_ragged_sizes_in_several_orders(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("sizes", "element", "copied"),
+    [
+        ((70, 132, 100), np.float16, {8}),
+        ((70, 134, 104), ml_dtypes.bfloat16, {4}),
+        ((70, 130, 100), np.float16, {8, 4}),
+        ((70, 131, 100), np.float16, {8}),
+        pytest.param((70, 131, 99), np.float16, set[int](), id="rows by elements"),
+    ],
+)
+def test_rows_that_tma_does_not_load_are_copied_ahead(
+    sizes: tuple[int, int, int], element: Any, copied: set[int], target: str
+) -> None:
+    """A by TMA or `cp.async`, B by `cp.async` of so many bytes: each as far as its rows allow."""
+    a, b, c = case(*sizes, element)
+    tiles = (64, 64, 32)
+    kernel = tileas.compile(matmul, a, b, c, *tiles, target=target)
+    assert ("agent_switch" in kernel.ir("tileas-pipeline-loads")) is bool(copied)
+    widths = re.findall(r"cp\.async\.ca\.shared\.global \[.*?\], \[.*?\], (\d+)", kernel.ptx)
+    assert {int(width) for width in widths} == copied
+    for seed, order in enumerate(("eager", "lazy", "random")):
+        found = kernel.emulate(a, b, c, *tiles, grid=(2, 3), order=order, seed=seed)
+        check(found, exact(a, b))
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_product_without_a_pipeline(target: str) -> None:
     """Loads that are waited for one by one; sums of f32 are two boxes of 32 columns."""
     a, b, c = case(64, 64, 72)

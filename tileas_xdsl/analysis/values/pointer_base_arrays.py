@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
@@ -23,6 +24,9 @@ from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 Count: TypeAlias = int | BlockArgument
 """A size or stride in elements: a constant, or the kernel argument that has it."""
@@ -86,6 +90,21 @@ def is_parameter(value: BlockArgument) -> bool:
     """Whether a block argument is a parameter of its function."""
     function = value.block.parent_op()
     return isinstance(function, func.FuncOp) and value.block is function.body.first_block
+
+
+def array_of(view: SSAValue) -> SSAValue:
+    """The array whose tiles a view shows: coordinates of both count the same tiles."""
+    while isinstance(made := view.owner, ViewOp) and _shows_all(made):
+        view = made.source
+    return view
+
+
+def _shows_all(view: ViewOp) -> bool:
+    source, result = view.source.type, view.result.type
+    is_array = isinstance(source, MemRefType | TiledViewType)
+    same_rank = len(shape_of(source) or ()) == len(shape_of(result) or ())
+    is_plain = isinstance(result, TiledViewType) and isinstance(result.layout, NoneAttr)
+    return is_array and is_plain and same_rank and view.is_whole
 
 
 def without_promises(value: SSAValue) -> SSAValue:

@@ -24,7 +24,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.memory.accumulators import is_of_two_blocks, is_tensor_product
-from tileas_xdsl.analysis.memory.pointer_chunks import async_copies
+from tileas_xdsl.analysis.memory.copied_chunks import async_copies
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error

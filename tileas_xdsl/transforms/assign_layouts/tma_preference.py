@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 
+from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space, SpaceAttr
@@ -21,7 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import UNDECIDED
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
+from tileas_xdsl.transforms.tma_to_async.global_arrays import stride_problem
 
 ROW_BITS = 128
 """Rows of boxes are multiples of 16 bytes."""

@@ -41,6 +41,7 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.accumulators import column_halves, is_of_two_blocks
+from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
@@ -61,7 +62,6 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.threads.tma.descriptor_args import UNSIGNED_REDUCTIONS
 from tileas_xdsl.transforms.choose_tma.store_chains import Written
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 STAGING_BYTES = 32 * 1024
 """The most shared memory that a store goes through: what is left beside four large stages."""

@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, array_slice, map_problem
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
+    array_of,
     promised_divisor,
     promised_row_divisor,
     without_promises,
@@ -61,7 +62,7 @@ from tileas_xdsl.transforms.choose_tma.store_chains import (
     chained_stores,
     commute,
 )
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, offset_problem
+from tileas_xdsl.transforms.tma_to_async.global_arrays import offset_problem
 
 ALIGNMENT = 16
 """Bytes that arrays, rows and boxes' rows are multiples of."""

@@ -32,6 +32,7 @@ from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
 from tileas_xdsl.analysis.values.launch_steps import LaunchSteps
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
+    array_of,
     is_parameter,
     pointed_array,
     promised_divisor,
@@ -59,7 +60,6 @@ from tileas_xdsl.target.shared_loads import (
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 NOT_CLUSTERED = "nv_tileas.not_clustered"
 """Attribute of a kernel whose tile blocks load alone, though they load the same: why."""

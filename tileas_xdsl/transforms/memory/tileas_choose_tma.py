@@ -25,6 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
@@ -62,7 +63,6 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     FoldPermutations,
 )
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import OperandAInRegisters
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of
 
 NOT_BY_TMA = "nv_tileas.not_by_tma"
 """On a load into shared memory, or a store of accumulators: why TMA does not do it."""

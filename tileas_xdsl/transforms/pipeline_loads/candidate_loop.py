@@ -1,7 +1,7 @@
 """Find the loops of a kernel whose loads feed dot operations, at any depth of control flow.
 
-Loads by TMA are filled into stages by one thread; what is loaded through pointers and goes to
-shared memory for a product is filled in by all threads of the producer.
+Loads by TMA are filled into stages by one thread; what threads load that goes to shared memory for
+a product, through pointers or of rows that TMA does not load, is copied by all of the producer.
 
 Loops that follow one another and load the same tiles in turn fill the same stages: the first loop
 of a kernel that is divided, and those behind it whose loads have its shapes, elements and atoms
@@ -46,8 +46,8 @@ from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
     ProducerSlice,
     StageLoad,
+    copied_by,
     enclosing_control,
-    gathered_by,
     producer_slice,
 )
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_loads
@@ -196,7 +196,7 @@ def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str
         return "it is a while loop, and only for loops are divided"
     for op in inside:
         why = op.attributes.get(NOT_BY_TMA)
-        if isinstance(op, TiledLoadOp) and not _is_loaded(op):
+        if isinstance(op, TiledLoadOp) and not _is_loaded(op) and not _is_copied(op):
             because = f": {why.data}" if isinstance(why, StringAttr) else ""
             return f"a load is not done by TMA{because}"
     found = divided_loop(function, loop)
@@ -207,10 +207,14 @@ def _loop_problem(function: func.FuncOp, loop: Loop, *, is_another: bool) -> str
     return found if isinstance(found, str) else "the resources of a block do not suffice"
 
 
+def _is_copied(load: TiledLoadOp) -> bool:
+    return any(_is_loaded(use.operation) for use in load.result.uses)
+
+
 def _is_loaded(op: Operation) -> TypeIs[StageLoad]:
-    """Whether an operation puts into shared memory what is loaded by TMA, or through pointers."""
+    """Whether an operation puts into shared memory what TMA loads, or threads copy."""
     if type(op) is ConvertLayoutOp:
-        return gathered_by(op) is not None
+        return copied_by(op) is not None
     if type(op) is not TiledLoadOp or not isinstance(op.atom.data, TmaAtom):
         return False
     return space_of(op.result.type) is Space.SMEM

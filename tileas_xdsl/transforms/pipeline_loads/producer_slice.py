@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
-from tileas_xdsl.analysis.memory.pointer_chunks import loads_in_chunks
+from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, copied_bytes
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -54,7 +54,7 @@ MAX_ELEMENTS = 128
 """Elements of a tile that a producer may compute beside numbers: one for each of its threads."""
 
 StageLoad: TypeAlias = TiledLoadOp | ConvertLayoutOp
-"""What a stage is filled with: a tile by TMA, or one that threads load through pointers."""
+"""What a stage is filled with: a tile by TMA, or one that threads load and copy."""
 
 FROM_TILES = "where a tile of the loop lies is computed from tiles"
 
@@ -121,24 +121,24 @@ def enclosing_control(op: Operation) -> Sequence[Operation]:
     return list(takewhile(lambda parent: not isinstance(parent, func.FuncOp), enclosing_ops(op)))
 
 
-def gathered_by(load: StageLoad) -> LoadOp | None:
-    """The load through pointers whose tile goes to shared memory, and nowhere else."""
+def copied_by(load: StageLoad) -> ThreadLoad | None:
+    """The load of threads whose tile goes to shared memory, and nowhere else, by `cp.async`."""
     made = load.source.owner if isinstance(load, ConvertLayoutOp) else None
     if (
-        not isinstance(made, LoadOp)
+        not isinstance(made, ThreadLoad)
         or not made.result.has_one_use()
         or made.parent is not load.parent
     ):
         return None
     if space_of(load.result.type) is not Space.SMEM:
         return None
-    return made if loads_in_chunks(made) else None
+    return made if copied_bytes(made) else None
 
 
 def addressing_values(load: StageLoad) -> Sequence[SSAValue]:
     """Return the operands that address a load, and the token that orders it."""
     if isinstance(load, ConvertLayoutOp):
-        made = gathered_by(load)
+        made = copied_by(load)
         return () if made is None else made.operands
     tokens = [] if load.token is None else [load.token]
     return [load.view, *load.coords, *load.offsets, *tokens]
@@ -153,7 +153,8 @@ def producer_slice(
 
     `staying` are the operations in front of both agents, `streamed` loads of the loops around.
     """
-    sizes = [prod(shape_of(load.result.type) or ()) for load in loads if gathered_by(load)]
+    gathered = [load for load in loads if isinstance(copied_by(load), LoadOp)]
+    sizes = [prod(shape_of(load.result.type) or ()) for load in gathered]
     most = max(sizes, default=MAX_ELEMENTS)
     return _Slice(loads, frozenset(staying), most, streamed).run()
 

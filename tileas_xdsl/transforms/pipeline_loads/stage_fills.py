@@ -14,13 +14,13 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, gathered_by
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.stage_buffer import COPY
 
 
 def replace_load(load: StageLoad, tile: SSAValue) -> None:
     """Let the users of what was loaded read the tile of the stage."""
-    made = gathered_by(load) if isinstance(load, ConvertLayoutOp) else load
+    made = copied_by(load) if isinstance(load, ConvertLayoutOp) else load
     load.result.replace_all_uses_with(tile)
     assert made is not None
     if made.out_token is not None and made.token is not None:
@@ -36,7 +36,7 @@ def fill_of(loads: Sequence[StageLoad], values: Mapping[SSAValue, SSAValue]) -> 
     filled: list[SSAValue] = []
     for load, tile in zip(loads, block.args, strict=True):
         if isinstance(load, ConvertLayoutOp):
-            made = gathered_by(load)
+            made = copied_by(load)
             assert made is not None
             block.add_op(copied := made.clone({**values}))
             block.add_op(CopyOp(copied.result, tile, atom=COPY))

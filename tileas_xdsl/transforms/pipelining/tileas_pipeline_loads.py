@@ -39,7 +39,8 @@ class TileasPipelineLoads(ModulePass):
 
     Analysis, then rewrite: stages, warps and registers are computed for the whole kernel.
 
-    Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA.
+    Needs: kernels of tiles that are not laid out, whose loads into shared memory have atoms of TMA,
+    or are runs of 4, 8 or 16 bytes, through pointers or of arrays, that threads copy (`cp.async`).
 
     Leaves, for the first loop of a kernel that loads so, at any depth of loops and branches, and
     for those behind it that load the same tiles: a pipeline of as many stages as `latency` asks for

@@ -27,7 +27,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
-from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray
+from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray, array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -54,7 +54,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES
 from tileas_xdsl.transforms.tma_to_async.array_slices import slice_of, whole_array
 from tileas_xdsl.transforms.tma_to_async.candidates import Request
-from tileas_xdsl.transforms.tma_to_async.global_arrays import array_of, stride_problem
+from tileas_xdsl.transforms.tma_to_async.global_arrays import stride_problem
 
 INTERNAL_TYPE = "tma_internal_type"
 """Attribute of a transfer: TMA treats the elements as those of this type."""

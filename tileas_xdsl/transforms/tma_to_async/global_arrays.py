@@ -5,33 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.dialects.nv_tileaa.memory.views import strides_of
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 
 STRIDE_BYTES = 16
 """What the bytes between rows are multiples of.  Source: cuTensorMapEncodeTiled."""
-
-
-def array_of(view: SSAValue) -> SSAValue:
-    """The array whose tiles a view shows: coordinates of both count the same tiles."""
-    while isinstance(made := view.owner, ViewOp) and _shows_all(made):
-        view = made.source
-    return view
-
-
-def _shows_all(view: ViewOp) -> bool:
-    source, result = view.source.type, view.result.type
-    is_array = isinstance(source, MemRefType | TiledViewType)
-    same_rank = len(shape_of(source) or ()) == len(shape_of(result) or ())
-    is_plain = isinstance(result, TiledViewType) and isinstance(result.layout, NoneAttr)
-    return is_array and is_plain and same_rank and view.is_whole
 
 
 def stride_problem(type_: Attribute, bits: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Layouts of tiles that are only copied: loaded, viewed without unit dimensions, stored to smem.
+"""Layouts of tiles that are only copied: loaded, viewed without unit dimensions, put into smem.
 
 No warp has to hold whole rows of them, so that every access is as wide as possible.
 """
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from xdsl.ir import SSAValue, Use
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.analysis.memory.copied_chunks import copied_load
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
@@ -49,6 +51,8 @@ def _moves(use: Use) -> bool:
     op = use.operation
     if isinstance(op, ViewOp):
         return _drops_ones(op) and _is_only_moved(op.result)
+    if isinstance(op, CopyOp):
+        return copied_load(op) is not None
     return isinstance(op, ConvertLayoutOp) and space_of(op.result.type) is Space.SMEM
 
 

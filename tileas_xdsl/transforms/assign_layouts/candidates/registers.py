@@ -29,10 +29,11 @@ from dataclasses import replace
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.dot_layouts import tiling_of
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
+from tileas_xdsl.analysis.memory.copied_chunks import copied_bytes
 from tileas_xdsl.analysis.memory.tensor_registers import TmemTransfer
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import (
@@ -45,8 +46,10 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
 )
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledLoadBase,
+    TiledLoadOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
@@ -286,8 +289,17 @@ def _chunk_element_bytes(group: TileGroup) -> int:
     assert tile is not None
     assert isinstance(load, Operation)
     bits = bits_of(tile.element_type)
-    size, stated = max(bits // 8, 1), stated_alignment(load, bits)
+    size = max(bits // 8, 1)
+    if _goes_to_stage(value):
+        assert isinstance(load, TiledLoadOp)
+        return size * ACCESS_BYTES // copied_bytes(load)
+    stated = stated_alignment(load, bits)
     return size * ACCESS_BYTES // stated if stated >= max(size, MIN_COPIED_BYTES) else size
+
+
+def _goes_to_stage(value: SSAValue) -> bool:
+    """Whether threads copy a tile into a stage, without registers."""
+    return any(isinstance(use.operation, CopyOp) for use in value.uses)
 
 
 @dataclass(frozen=True)

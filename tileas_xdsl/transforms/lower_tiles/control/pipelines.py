@@ -22,7 +22,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.memory.pointer_chunks import async_copies, copied_load
+from tileas_xdsl.analysis.memory.copied_chunks import async_copies, copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BarrierOp,

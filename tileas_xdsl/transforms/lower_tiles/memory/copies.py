@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.memory.pointer_chunks import copied_load
+from tileas_xdsl.analysis.memory.copied_chunks import copied_load
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.ir_queries import enclosing

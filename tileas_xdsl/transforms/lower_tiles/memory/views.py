@@ -62,6 +62,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     KeptTile,
     LoadToken,
     Lowered,
+    OrderToken,
     PendingTile,
     RegisterTile,
     Scalar,
@@ -308,8 +309,10 @@ def _tensor_columns(e: ThreadBuilder, op: ExtractSliceOp, source: TmemTile) -> T
 
 
 def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
-    """Load a tile from memory into registers."""
+    """Load a tile from memory into registers, but for one that goes to a stage by copies."""
     _await(e, op)
+    if op in e.copied_in_chunks:
+        return [OrderToken(), *token_of(op)]
     return [load_tile(e, op), *token_of(op)]
 
 
