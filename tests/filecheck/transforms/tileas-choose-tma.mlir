@@ -286,6 +286,31 @@ func.func @fragments(%a: !nv_tileaa.ptr<f64, 1>, %b: tensor<16x32xf64>, %c: tens
 
 // -----
 
+// Rows that are 8 bytes apart are not for TMA, but threads can copy them (`cp.async`): they go into
+// shared memory as they are, and are viewed there.
+
+func.func @copied(%a: !nv_tileaa.ptr<f16, 1>, %b: tensor<32x64xf16, #nv_tileas<space smem>>) {
+  %zero = arith.constant 0 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<8x64x28xf16, strided<[1792, 28, 1]>>
+  %va = nv_tileas.view %ma : memref<8x64x28xf16, strided<[1792, 28, 1]>> -> !nv_tileas.tiled_view<1x64x32xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = nv_tileas.tiled_load %va[%zero, %zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x32xf16, gmem> -> tensor<1x64x32xf16>
+  %rows = nv_tileas.view %x : tensor<1x64x32xf16> -> tensor<64x32xf16>
+  %sx = nv_tileas.convert_layout %rows : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %sum = nv_tileas.dot %sx, %b, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  "test.op"(%sum) : (tensor<64x64xf32>) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @copied
+// CHECK:         %x = nv_tileas.tiled_load %va[%zero, %zero, %zero] {nv_tileas.not_by_tma = "its rows are apart by multiples of 8 bytes as far as is known, not of 16", atom = #nv_tileas<atom ldg>}
+// CHECK-NEXT:    %[[WHOLE:.*]] = nv_tileas.convert_layout %x : tensor<1x64x32xf16> -> tensor<1x64x32xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[ROWS:.*]] = nv_tileas.view %[[WHOLE]]
+// CHECK-NEXT:    nv_tileas.dot %[[ROWS]], %b
+
+// -----
+
 // A tile that no product reads stays in registers, and says so.
 
 // CHECK-LABEL: func.func @alone

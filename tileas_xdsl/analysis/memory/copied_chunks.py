@@ -10,19 +10,23 @@ Source: PTX ISA, cp.async (cp-size).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
     array_of,
     promised_divisor,
+    promised_row_divisor,
     without_promises,
 )
 from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
+from tileas_xdsl.dialects.nv_tileaa.base import as_array
+from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
@@ -67,19 +71,29 @@ def _rows_are_whole(load: ThreadLoad, size: int, count: int) -> bool:
     """Whether rows begin at multiples of runs, and bounds lie between two."""
     if not isinstance(load, TiledLoadOp) or load.mask is not None or load.rotated is not None:
         return False
-    made = without_promises(array_of(load.view)).owner
-    shape = shape_of(load.result.type)
-    if not isinstance(made, MakeMemrefOp) or made.offset is not None or not shape:
+    array, shape = array_of(load.view), shape_of(load.result.type)
+    if not isinstance(array.type, MemRefType) or not shape:
         return False
-    axes = range(made.array.get_num_dims())
-    *outer, inner = (made.stride(axis) for axis in axes)
-    if inner != 1 or len(axes) != len(shape):
+    address, (*outer, inner), columns = _described(array)
+    if inner != 1 or len(outer) + 1 != len(shape) or promised_divisor(address) % size:
         return False
     begins = [shape[-1], *map(row_divisor, list(load.offsets)[-1:])]
-    counted = (*outer, made.extent(axes[-1]), *begins)
-    return promised_divisor(made.pointer) % size == 0 and all(
-        promised_divisor(number) % count == 0 for number in counted
-    )
+    return all(promised_divisor(number) % count == 0 for number in (*outer, columns, *begins))
+
+
+def _described(array: SSAValue) -> tuple[SSAValue, Sequence[SSAValue | int], SSAValue | int]:
+    """The address of an array, its strides, and its columns; of what is unknown a divisor."""
+    made, type_ = without_promises(array).owner, as_array(array)
+    axes = range(type_.get_num_dims())
+    if isinstance(made, MakeMemrefOp) and made.offset is None:
+        return made.pointer, [made.stride(axis) for axis in axes], made.extent(axes[-1])
+    size = bits_of(type_.element_type) // 8
+    strides = [
+        promised_row_divisor(array, axis) // size if stride == DYNAMIC_INDEX else stride
+        for axis, stride in enumerate(strides_of(type_))
+    ]
+    columns = type_.get_shape()[-1]
+    return array, strides, 1 if columns == DYNAMIC_INDEX else columns
 
 
 def copied_load(copy: CopyOp) -> ThreadLoad | None:

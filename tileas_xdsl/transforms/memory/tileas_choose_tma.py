@@ -25,6 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.memory.copied_chunks import copied_bytes
 from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
@@ -85,6 +86,8 @@ class LoadByTma(RewritePattern):
         problem = load_problem(op) if is_staged else "it is read in registers"
         if _is_legal(op, problem):
             _load_by_tma(op, rewriter)
+        elif _is_in_memory(op) and copied_bytes(op):
+            _copy_whole(op, rewriter)
 
 
 class StoreByTma(RewritePattern):
@@ -198,7 +201,8 @@ class TileasChooseTma(ModulePass):
     `rows=false` leaves them to threads.  `stores=false` leaves all stores of accumulators to them.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
-    the conversions; those stores as loops over pieces of their columns that shared memory has room
+    the conversions; others that `cp.async` can do with the conversion of the whole tile, and views
+    behind it; those stores as loops over pieces of their columns that shared memory has room
     for, those that tokens order among themselves too.  Where TMA cannot do one it stays, with the
     reason as an attribute.  What threads compute of tiles that TMA loads, for a product of wgmma,
     stays in registers as A; a computed B makes it the product of the transposes
@@ -257,6 +261,16 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
     made.location = load.location
     rewriter.replace(load, made)
     _read_in_memory(made.result, rewriter)
+
+
+def _copy_whole(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
+    """Put a tile into shared memory as it is loaded, and view its rows there."""
+    if all(isinstance(use.operation, ConvertLayoutOp) for use in load.result.uses):
+        return
+    whole = ConvertLayoutOp(load.result, _in_shared_memory(load.result.type))
+    rewriter.insert(whole, InsertPoint.after(load))
+    rewriter.replace_uses_with_if(load.result, whole.result, lambda use: use.operation is not whole)
+    _read_in_memory(whole.result, rewriter)
 
 
 def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
