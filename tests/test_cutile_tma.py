@@ -239,6 +239,17 @@ def test_batches_of_matrices_are_loaded_and_stored_by_tma_alone(target: str) -> 
     check(kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2)), exact(a, b))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_batched_product_whose_rows_tma_does_not_load_is_copied_ahead(target: str) -> None:
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((2, 70, 68), (2, 68, 132)))
+    c = np.full((2, 70, 132), np.nan, np.float32)
+    kernel = tileas.compile(batched_matmul, a, b, c, 64, 64, 32, target=target)
+    assert "agent_switch" in kernel.ir("tileas-pipeline-loads")
+    found = kernel.emulate(a, b, c, 64, 64, 32, grid=(2, 3, 2), order="random")
+    check(found, exact(a, b))
+
+
 @pytest.mark.parametrize(
     ("target", "rows", "element", "unit"),
     [("sm_100a", 64, np.float32, "tcgen05.mma"), ("sm_90a", 256, np.float16, "wgmma")],
