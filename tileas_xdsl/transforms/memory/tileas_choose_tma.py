@@ -86,7 +86,7 @@ class LoadByTma(RewritePattern):
         problem = load_problem(op) if is_staged else "it is read in registers"
         if _is_legal(op, problem):
             _load_by_tma(op, rewriter)
-        elif _is_in_memory(op) and copied_bytes(op):
+        elif is_staged and copied_bytes(op):
             _copy_whole(op, rewriter)
 
 
