@@ -1,4 +1,4 @@
-"""How wide the runs are that threads can copy of a tile: as its address, strides and columns say."""
+"""How wide the runs of a tile are that threads copy: as address, strides and columns say."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
     array_of,
-    promised_divisor,
     promised_row_divisor,
+    stated_divisor,
     without_promises,
 )
 from tileas_xdsl.analysis.values.rows.column_runs import ColumnRuns
@@ -75,10 +75,10 @@ def _rows_are_whole(load: ThreadLoad, size: int, count: int) -> bool:
     if not isinstance(array.type, MemRefType) or not shape:
         return False
     address, (*outer, inner), columns = _described(array)
-    if inner != 1 or len(outer) + 1 != len(shape) or promised_divisor(address) % size:
+    if inner != 1 or len(outer) + 1 != len(shape) or stated_divisor(address) % size:
         return False
     begins = [shape[-1], *map(row_divisor, list(load.offsets)[-1:])]
-    return all(promised_divisor(number) % count == 0 for number in (*outer, columns, *begins))
+    return all(stated_divisor(number) % count == 0 for number in (*outer, columns, *begins))
 
 
 def _described(array: SSAValue) -> tuple[SSAValue, Sequence[SSAValue | int], SSAValue | int]:

@@ -11,7 +11,7 @@ cuTile passes an array as a pointer and integers, and the kernel makes a memref 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from xdsl.dialects import func, memref
@@ -117,27 +117,34 @@ def without_promises(value: SSAValue) -> SSAValue:
 def promised_divisor(value: SSAValue | int) -> int:
     """Return the largest divisor guaranteed for a value, in bytes for an address; 1 if unknown.
 
-    Only assumptions at function level count: one inside a branch holds there alone. 0 has the
+    Only assumptions at function level count: what runs before the kernel relies on it. 0 has the
     divisor 2^62.
     """
     if isinstance(value, int):
         return value & -value if value else 1 << 62
-    return _promised(value, None)
+    return _largest(_facts(value, inside=False), None)
+
+
+def stated_divisor(value: SSAValue | int) -> int:
+    """The same where the value is used: assumptions inside of loops and branches count, too."""
+    if isinstance(value, int):
+        return promised_divisor(value)
+    return _largest(_facts(value, inside=True), None)
 
 
 def promised_row_divisor(array: SSAValue, axis: int) -> int:
     """The largest power of two known to divide the bytes from one row along `axis` to the next."""
-    return _promised(array, (1, axis))
+    return _largest(_facts(array, inside=False), (1, axis))
 
 
-def _promised(value: SSAValue, group: tuple[int, int] | None) -> int:
-    facts = (fact for fact in _promises(value) if fact.group == group)
-    return max((fact.divisor.data for fact in facts), default=1)
+def _largest(facts: Iterable[DivByAttr], group: tuple[int, int] | None) -> int:
+    return max((fact.divisor.data for fact in facts if fact.group == group), default=1)
 
 
-def _promises(value: SSAValue) -> Iterator[DivByAttr]:
+def _facts(value: SSAValue, *, inside: bool) -> Iterator[DivByAttr]:
+    """What `assume` operations state of a value, at function level or anywhere."""
     while isinstance(made := value.owner, AssumeOp):
-        always = isinstance(made.parent_op(), func.FuncOp)
-        if always and isinstance(fact := made.fact, DivByAttr):
+        counts = inside or isinstance(made.parent_op(), func.FuncOp)
+        if counts and isinstance(fact := made.fact, DivByAttr):
             yield fact
         value = made.source

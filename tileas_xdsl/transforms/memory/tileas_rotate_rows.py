@@ -44,7 +44,7 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.values.float_ranges import combiner_of
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -105,15 +105,15 @@ class Place:
     @property
     def alignment(self) -> int:
         """Bytes that are known to divide the address of every row, those of a vector at most."""
-        apart = (promised_divisor(stride) * self.bits // 8 for stride in self.strides)
-        return gcd(ACCESS_BYTES, promised_divisor(self.array.pointer), *apart)
+        apart = (stated_divisor(stride) * self.bits // 8 for stride in self.strides)
+        return gcd(ACCESS_BYTES, stated_divisor(self.array.pointer), *apart)
 
     def begins_as(self, other: Place) -> bool:
         """Whether both rows are as far behind a multiple of the widest access."""
         if self == other:
             return True
         pointers = (self.array.pointer, other.array.pointer)
-        known = all(promised_divisor(pointer) % ACCESS_BYTES == 0 for pointer in pointers)
+        known = all(stated_divisor(pointer) % ACCESS_BYTES == 0 for pointer in pointers)
         is_equal = (self.coords, self.strides, self.bits) == (
             other.coords,
             other.strides,
@@ -282,7 +282,7 @@ class _Writer:
     def begin_of(self, place: Place, vector: int) -> SSAValue:
         """Elements that a row begins behind a multiple of so many, which is a power of two."""
         total: SSAValue | None = None
-        if promised_divisor(place.array.pointer) % ACCESS_BYTES:
+        if stated_divisor(place.array.pointer) % ACCESS_BYTES:
             address = self.value(PtrToIntOp(place.array.pointer, i64))
             step = self.value(
                 arith.ConstantOp(IntegerAttr((place.bits // 8).bit_length() - 1, i64))

@@ -32,7 +32,8 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.target.arch import Target
@@ -47,7 +48,7 @@ from tileas_xdsl.transforms.pipeline_loads.launched_blocks import (
     runs_at_once,
     spec_of,
 )
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad
+from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
@@ -63,8 +64,9 @@ PRODUCER_BESIDE_TENSOR_MEMORY = 72
 """Of a thread that loads, where those that multiply hold no sums: ptxas 13.5 keeps values of both
 agents in memory for 56, in attention with 8 operands of tensor maps."""
 
-REGISTERS_OF_COPY, BYTES_OF_COPY = 7, 16
-"""Of a thread for each piece that it copies through pointers: address, offset, mask and data."""
+POINTER_COPY_REGISTERS, ROW_COPY_REGISTERS, BYTES_OF_COPY = 7, 3, 16
+"""Of a thread for each piece that it copies: through pointers address, offset, mask and data; less
+of rows, which are one stride apart: ptxas 13.5 spills nothing for 2 either."""
 
 MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
@@ -377,10 +379,15 @@ def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> t
 
 
 def _copying_registers(found: LoadLoop) -> int:
-    """Of a producer's thread, for what it loads through pointers; a multiple of 8."""
-    tiles = [load.result.type for load in found.loads if isinstance(load, ConvertLayoutOp)]
-    pieces = sum(aligned_bytes(tile) for tile in tiles) // (PRODUCER_WARPS * WARP * BYTES_OF_COPY)
-    return align_up(pieces * REGISTERS_OF_COPY, 8)
+    """Of a producer's thread, for what it copies; a multiple of 8."""
+    registers = 0
+    for load in found.loads:
+        made = copied_by(load)
+        if made is None:
+            continue
+        of_piece = POINTER_COPY_REGISTERS if isinstance(made, LoadOp) else ROW_COPY_REGISTERS
+        registers += aligned_bytes(load.result.type) * of_piece
+    return align_up(registers // (PRODUCER_WARPS * WARP * BYTES_OF_COPY), 8)
 
 
 def _wanted_stages(found: LoadLoop) -> int:

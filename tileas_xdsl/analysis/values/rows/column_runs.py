@@ -22,7 +22,7 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
+from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free, uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
@@ -228,7 +228,7 @@ def _assumed(runs: ColumnRuns, op: AssumeOp) -> Run | None:
     run = runs.of(op.source)
     if run is None or not isinstance(op.fact, DivByAttr) or not _is_number(op.result):
         return run
-    return Run(run.step, max(run.divisor, promised_divisor(op.result)))
+    return Run(run.step, max(run.divisor, stated_divisor(op.result)))
 
 
 def _splat(runs: ColumnRuns, op: tensor.SplatOp) -> Run | None:

@@ -20,7 +20,7 @@ from typing import Any
 from xdsl.dialects import arith, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor
+from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
@@ -78,7 +78,7 @@ class _RowDivisors:
     def _of_any_element(self, tile: SSAValue) -> int:
         """Return what divides all elements of all rows."""
         step = row_step(tile)
-        return 1 if step is None else min(self.of(tile), promised_divisor(step))
+        return 1 if step is None else min(self.of(tile), stated_divisor(step))
 
     def _of_first_column(self, op: GenerateOp) -> int:
         """Return what divides the body's result where the last coordinate is 0."""
@@ -106,7 +106,7 @@ def _of_operation(op: Operation, divisor: Divisor) -> int:
 
 def _constant(op: arith.ConstantOp, _: Divisor) -> int:
     number = uniform_integer(op.result)
-    return 1 if number is None else promised_divisor(number)
+    return 1 if number is None else stated_divisor(number)
 
 
 def _same(op: Operation, divisor: Divisor) -> int:
@@ -140,7 +140,7 @@ def _quotient(op: Operation, divisor: Divisor) -> int:
 
 
 def _assumed(op: AssumeOp, divisor: Divisor) -> int:
-    stated = promised_divisor(op.result)
+    stated = stated_divisor(op.result)
     return max(stated & -stated, divisor(op.source))
 
 

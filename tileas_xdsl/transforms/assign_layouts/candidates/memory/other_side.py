@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.base import as_array
@@ -88,5 +88,5 @@ def stated_alignment(op: Operation, bits: int) -> int:
     *outer, inner = (made.stride(axis) for axis in range(made.array.get_num_dims()))
     if inner != 1:
         return ACCESS_BYTES
-    apart = (promised_divisor(stride) * bits // 8 for stride in outer)
-    return gcd(ACCESS_BYTES, promised_divisor(made.pointer), *apart)
+    apart = (stated_divisor(stride) * bits // 8 for stride in outer)
+    return gcd(ACCESS_BYTES, stated_divisor(made.pointer), *apart)
