@@ -47,6 +47,12 @@ def test_pictures_are_drawn(attention: str, tmp_path: Path) -> None:
         assert ("iteration 3" in text) == ("timeline" in name)
 
 
+def test_a_file_where_pictures_should_go_is_an_error(attention: str) -> None:
+    result = run(attention, "--svg", attention)
+    assert result.exit_code == 1
+    assert f"tileas: error: cannot draw into '{attention}': File exists" in result.stderr
+
+
 def test_a_loop_without_a_schedule_says_why(tmp_path: Path) -> None:
     path = tmp_path / "scalars.mlir"
     path.write_text(next(part for part in PARTS if "@scalars(" in part))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tileas_xdsl.tools.console import fail
 from tileas_xdsl.tools.inputs.kernel_options import (
     CompilableInput,
     CompileTargetOption,
@@ -52,8 +53,8 @@ def schedule(
         for index, found in enumerate(loops):
             text = found if isinstance(found, str) else loop_table(found)
             typer.echo(f"loop {index}: {text}")
-            if svg is not None and not isinstance(found, str):
-                _draw(found, svg, index)
+        if svg is not None:
+            _draw(loops, svg)
 
 
 def _schedules(
@@ -99,9 +100,18 @@ def _passes(module: ModuleOp) -> Sequence[ArgSpec]:
     raise op_error(kernel, f"has no loops over tiles, which are scheduled: {why}")
 
 
-def _draw(one: Scheduled, folder: Path, number: int) -> None:
+def _draw(loops: Sequence[Scheduled | str], folder: Path) -> None:
+    """Draw all loops that have a schedule, or none; ends the program where it cannot."""
     from tileas_xdsl.report.loops import loop_pictures
+    from tileas_xdsl.tools.inputs.array_files import Drafts
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in loop_pictures(one).items():
-        folder.joinpath(f"loop{number}_{name}.svg").write_text(text, encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with Drafts() as drafts:
+            for number, one in enumerate(loops):
+                if isinstance(one, str):
+                    continue
+                for name, text in loop_pictures(one).items():
+                    drafts.text(folder / f"loop{number}_{name}.svg", text)
+    except OSError as error:
+        fail(f"cannot draw into '{folder}': {error.strerror or error}")

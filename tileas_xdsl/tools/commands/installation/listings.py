@@ -63,7 +63,7 @@ def pipelines() -> None:
 
 def diagnostics(
     pattern: Annotated[
-        str | None, typer.Argument(help="Only rows with this text in any column.")
+        str | None, typer.Argument(metavar="TEXT", help="Only rows with this text in any column.")
     ] = None,
     literal: Annotated[
         bool, typer.Option("--literal", help="Only messages that are published word for word.")

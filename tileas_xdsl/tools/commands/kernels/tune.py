@@ -68,8 +68,8 @@ def tune(
     """Find the constants that make a cuTile kernel fast.
 
     Every combination of the space is predicted by the timing model, the best are compiled, and on a
-    GPU they are measured; without one the prediction decides.  Only their shapes count of arrays:
-    f16:4000x8192:zeros.  The signature has the constants of today, which are a candidate too.
+    GPU they are measured; without one the prediction decides.  Of arrays only types and shapes
+    count: f16:4000x8192:zeros.  The constants of the signature are a candidate too.
     """
     from tileas_xdsl.executors import ExecutorError
     from tileas_xdsl.tools.deep_stack import with_deep_stack
