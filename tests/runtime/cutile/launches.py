@@ -46,6 +46,8 @@ class RecordingGpu:
     encoded: list[TensorMap] = field(default_factory=list[TensorMap])
     tables: list[Any] = field(default_factory=list[Any])
     statuses: list[int] = field(default_factory=list[int])
+    captures: dict[int, int] = field(default_factory=dict[int, int])
+    """By stream, the number of the capture that it is recorded in."""
     retries: int = 0
     unused: int = 0x90000
     multiprocessors: int = 132
@@ -101,8 +103,11 @@ class RecordingGpu:
     def arena(self, size: int, stream: int) -> int:
         return size + (stream << 40)
 
+    def capture(self, stream: int) -> int:
+        return self.captures.get(stream, 0)
+
     def transfer_memory(self, size: int, stream: int) -> int:
-        return size + (stream << 40)
+        return size + (stream << 40) + (self.capture(stream) << 48)
 
     def table(self, rows: Any, stream: int) -> int:
         self.tables.append(rows)

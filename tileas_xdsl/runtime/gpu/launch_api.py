@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol
 
@@ -46,13 +47,25 @@ def launch_function() -> LaunchFunction:
     The call keeps the interpreter's lock, as cuTile's launcher does: releasing it and taking it
     again is a tenth of a launch.
     """
+    if (library := _driver()) is None:
+        raise MissingDriverError("there is no GPU to be used: the driver (libcuda) was not found")
+    return typed(library.cuLaunchKernelEx)
+
+
+@cache
+def capturing_address() -> int:
+    """Return the address of `cuStreamIsCapturing`, 0 without a driver."""
+    library = _driver()
+    function = None if library is None else library.cuStreamIsCapturing
+    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _driver() -> ctypes.PyDLL | None:
+    """Return the library of the driver, if there is one."""
     for name in _LIBRARIES:
-        try:
-            library = ctypes.PyDLL(name)
-        except OSError:
-            continue
-        return typed(library.cuLaunchKernelEx)
-    raise MissingDriverError("there is no GPU to be used: the driver (libcuda) was not found")
+        with suppress(OSError):
+            return ctypes.PyDLL(name)
+    return None
 
 
 def typed(function: Any) -> LaunchFunction:

@@ -102,7 +102,7 @@ class GpuDevice:
         It begins as zeros, and is as launches leave it.  Those of a stream share it, and those of a
         captured graph that follow one another in a stream.
         """
-        key = (stream, self._capture(stream))
+        key = (stream, self.capture(stream))
         with self._lock:
             found = self._transfer_memory.get(key)
             if found is None or found.size < size:
@@ -163,7 +163,7 @@ class GpuDevice:
             status: Any = self.device.driver("cuStreamIsCapturing", stream)
         return int(status) != int(api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE)
 
-    def _capture(self, stream: int) -> int:
+    def capture(self, stream: int) -> int:
         """Return the number of the capture that a stream is recorded in; 0 for none."""
         if not self.is_capturing(stream):
             return 0

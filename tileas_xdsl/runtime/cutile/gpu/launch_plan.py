@@ -21,11 +21,12 @@ from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import (
     CONFIG,
     LaunchFunction,
+    capturing_address,
     function_address,
     programmatic_attribute,
 )
 from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER, NO_NUMBER
-from tileas_xdsl.target.kernel_abi import TensorMapRecipe
+from tileas_xdsl.target.kernel_abi import TRANSFER, TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
@@ -74,6 +75,10 @@ class PlanDevice(Protocol):
         """Return the address of memory for tensor maps that blocks of a launch write."""
         ...
 
+    def capture(self, stream: int) -> int:
+        """Return the number of the capture that a stream is recorded in; 0 for none."""
+        ...
+
     def transfer_memory(self, size: int, stream: int) -> int:
         """Return the address of memory, at first zeros, through which CTAs transfer tiles."""
         ...
@@ -112,6 +117,7 @@ class LaunchPlan:
         may_overlap = programmatic or self._abi.waits_first
         self._attribute = programmatic_attribute() if may_overlap else None
         self._function, offsets = device.function(executable)
+        self._of_stream = bool(self._abi.arena_slots) or TRANSFER in self._abi.parameters
         self._resident = device.resident(executable) if self._abi.is_persistent else None
         self._launch = device.launch
         self._lock = threading.Lock()
@@ -133,23 +139,24 @@ class LaunchPlan:
 
         None where each launch has work for Python: tables of arrays.  Where CTAs count the tile
         blocks of a grid, or have memory of their own, it is for the grid of that launch alone; that
-        memory is a stream's.
+        memory is a stream's, or that of a graph, which Python records.
         """
         abi, block, enqueue = self._abi, self._block, function_address(self._launch)
         if enqueue is None or self._tables:
             return None
-        of_stream = bool(abi.arena_slots or abi.transfer_bytes)
+        of_stream, capturing = self._of_stream, capturing_address() if self._of_stream else 0
         of_grid = of_stream or abi.is_persistent
         limits = (NO_NUMBER.start, NO_NUMBER.stop - 1) if of_grid else self._limits
         ctas = 0 if of_grid else abi.tile_block_ctas
         places = self._config.raw, self._function, enqueue, ctas, limits, tuple(block.tile_blocks)
         changing = tuple(block.numbers), tuple(block.maps)
-        return make(*places, of_stream, block.content, *changing, self)
+        return make(*places, of_stream, capturing, block.content, *changing, self)
 
     def _starter(self) -> Start:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""
         lock, launch, fill, tables = self._lock, self._launch, self._block.fill, self._tables
         config, function, extra = self._config_address, self._function, self._block.address
+        of_stream, capture = self._of_stream, self._device.capture
         last_grid: Any = None
         last_stream: Any = None
 
@@ -162,11 +169,17 @@ class LaunchPlan:
             nonlocal last_grid, last_stream
             if tables:
                 values = self._with_tables(values, stream)
+            is_captured = of_stream and capture(stream) != 0
             with lock:
-                if stream != last_stream or (grid is not last_grid and grid != last_grid):
+                if (
+                    is_captured
+                    or stream != last_stream
+                    or (grid is not last_grid and grid != last_grid)
+                ):
                     last_stream = None
                     self._configure(grid, stream)
-                    last_grid, last_stream = grid, stream
+                    self.has_launched = not is_captured
+                    last_grid, last_stream = grid, None if is_captured else stream
                 try:
                     fill(*values)
                 except struct.error as error:

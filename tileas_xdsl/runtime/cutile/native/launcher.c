@@ -15,8 +15,8 @@
            Keep a `Launch` for arguments like these, or None for "by Python".  One that is for its
            grid alone, or for its stream, is kept beside those of others.
 
-       Launch(config, function, enqueue, ctas, (least, most), grid, of_stream, block, numbers, maps,
-              owner)
+       Launch(config, function, enqueue, ctas, (least, most), grid, of_stream, capturing, block,
+              numbers, maps, owner)
            config       bytes of a CUlaunchConfig, whose grid and stream each launch writes
            function     the CUfunction
            enqueue      the address of cuLaunchKernelEx
@@ -24,6 +24,7 @@
            least, most  a grid of so many tile blocks, or any number between, is not left to Python
            grid         the one (x, y, z) with fewer or more that is not either
            of_stream    whether it is for the stream of `config` alone, whose memory CTAs have
+           capturing    the address of cuStreamIsCapturing where captures are left to Python, else 0
            block        bytes of the parameters, with those that never change
            numbers      (offset, index among the values, format of `struct`) of those that change
            maps         (offset, index of its array, {address: 128 bytes}) of tensor maps
@@ -77,6 +78,7 @@ typedef struct {
 } Config;
 
 typedef int (*Enqueue)(Config *config, void *function, void **parameters, void **extra);
+typedef int (*IsCapturing)(void *stream, int *status);
 
 #define POINTER ((void *)1) /* CU_LAUNCH_PARAM_BUFFER_POINTER */
 #define SIZE ((void *)2)    /* CU_LAUNCH_PARAM_BUFFER_SIZE */
@@ -138,6 +140,7 @@ typedef struct {
     uint32_t grid[3];
     int of_stream;
     uint64_t stream;
+    IsCapturing capturing;
     char *block;
     size_t size;
     Py_ssize_t count;
@@ -192,13 +195,13 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     (void)names;
     const char *config, *block;
     Py_ssize_t config_size, block_size;
-    unsigned long long function, enqueue, least, most;
+    unsigned long long function, enqueue, least, most, capturing;
     unsigned int ctas, x, y, z;
     int of_stream;
     PyObject *numbers, *maps, *owner;
-    if (!PyArg_ParseTuple(args, "y#KKI(KK)(III)py#O!O!O", &config, &config_size, &function,
-                          &enqueue, &ctas, &least, &most, &x, &y, &z, &of_stream, &block,
-                          &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps, &owner))
+    if (!PyArg_ParseTuple(args, "y#KKI(KK)(III)pKy#O!O!O", &config, &config_size, &function,
+                          &enqueue, &ctas, &least, &most, &x, &y, &z, &of_stream,
+                          &capturing, &block, &block_size, &PyTuple_Type, &numbers, &PyTuple_Type, &maps, &owner))
         return NULL;
     if (config_size != sizeof(Config)) {
         PyErr_SetString(PyExc_ValueError, "the configuration is no CUlaunchConfig");
@@ -215,6 +218,7 @@ static PyObject *launch_new(PyTypeObject *type, PyObject *args, PyObject *names)
     self->least = least, self->most = most;
     self->grid[0] = x, self->grid[1] = y, self->grid[2] = z;
     self->of_stream = of_stream, self->stream = self->config.stream;
+    self->capturing = (IsCapturing)(uintptr_t)capturing;
     self->size = (size_t)block_size;
     self->block = PyMem_Malloc(self->size + 1);
     self->fields = PyMem_Calloc((size_t)count + 1, sizeof(Field));
@@ -438,9 +442,16 @@ static int enqueue(Launch *launch, const uint32_t blocks[3], uint64_t stream)
     return launch->enqueue(config, launch->function, NULL, extra);
 }
 
+/* Whether a stream is recorded for a graph, which has memory of its own, or cannot be asked. */
+static int is_captured(const Launch *launch, uint64_t stream)
+{
+    int status = 0;
+    return launch->capturing && (launch->capturing((void *)(uintptr_t)stream, &status) || status);
+}
+
 static int is_for_python(const uint32_t blocks[3], uint64_t stream, const Launch *launch)
 {
-    if (launch->of_stream && stream != launch->stream)
+    if (launch->of_stream && (stream != launch->stream || is_captured(launch, stream)))
         return 1;
     unsigned long long rows = (unsigned long long)blocks[0] * blocks[1]; /* of 24 bits each */
     int is_smaller = blocks[2] <= UINT64_MAX / (rows + 1) && rows * blocks[2] < launch->least;
