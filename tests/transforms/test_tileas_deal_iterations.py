@@ -21,8 +21,8 @@ from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.kernel_abi import (
     TRANSFER,
-    TRANSFER_FLAGS,
     TRANSFER_SLOTS,
+    TRANSFER_ZEROS,
     Grid,
     Question,
 )
@@ -34,8 +34,8 @@ PASS = "tileas-deal-iterations"
 PRODUCT = product_problem("matmul", "f16", "f16", (632, 104, 1784), (128, 128, 64))
 """Five tile blocks of 28 iterations, of two CTAs: the third wave is shared."""
 
-PAIRS = product_problem("matmul", "f16", "f16", (1272, 104, 1784), (256, 128, 64))
-PAIRS = replace(PAIRS, kernel=PAIRS.kernel.replace_hints(num_ctas=2))
+_WIDE = product_problem("matmul", "f16", "f16", (1272, 104, 1784), (256, 128, 64))
+PAIRS = replace(_WIDE, kernel=_WIDE.kernel.replace_hints(num_ctas=2))
 """The same, of two CTAs for each tile block: they transfer to those that have the same rows."""
 
 
@@ -70,9 +70,7 @@ def test_a_launch_has_memory_to_transfer_tiles(dealt: CompiledKernel) -> None:
     abi = dealt.abi
     assert TRANSFER in abi.parameters
     assert abi.transfer_bytes == 4 * 128 * 128
-    assert (
-        abi.transfer_size((132, 1, 1)) == TRANSFER_SLOTS * TRANSFER_FLAGS + 132 * abi.transfer_bytes
-    )
+    assert abi.transfer_size((132, 1, 1)) == TRANSFER_ZEROS + 132 * abi.transfer_bytes
     stored = Executable("sm_90a", abi, dealt.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
     assert abi.ctas((64, 64, 1), 132) == (132, 1, 1)

@@ -8,6 +8,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
+    AsyncNextTileBlockOp,
     CancelNextProgramIdOp,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
@@ -18,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp
 
 _EXCHANGING = Kinds(
     AsyncCancelNextProgramIdOp,
+    AsyncNextTileBlockOp,
     AsyncTiledAtomicRmwOp,
     CancelNextProgramIdOp,
     TransferOutOp,

@@ -34,12 +34,17 @@ ARENA = "tma arena"
 """The parameter that points to the arena: tensor maps built on the device, memory of blocks."""
 
 TRANSFER = "tile transfer"
-"""The parameter that points to memory through which CTAs of a launch transfer tiles: first
-`TRANSFER_SLOTS` times `TRANSFER_FLAGS` bytes that are zeros before a launch and after it."""
+"""The parameter that points to memory through which CTAs of a launch transfer tiles, and count tile
+blocks: first `TRANSFER_ZEROS` bytes that are zeros before a launch and after it."""
 
 TRANSFER_SLOTS, TRANSFER_FLAGS = 2048, 128
 """As many CTAs as transfer tiles, and bytes of the flags of each.  Fewer run at once: eight of 256
 threads on each of 160 multiprocessors are 1,280."""
+
+TILE_BLOCK_COUNTER = TRANSFER_SLOTS * TRANSFER_FLAGS
+"""Where the word is that counts the tile blocks which CTAs have asked for, behind all flags."""
+
+TRANSFER_ZEROS = TILE_BLOCK_COUNTER + TRANSFER_FLAGS
 
 TRANSFER_BYTES = "tileas.transfer_bytes"
 """Attribute of a kernel whose CTAs transfer tiles: bytes of those of a CTA."""
@@ -352,7 +357,7 @@ class KernelAbi:
         """Which form of the kernel this is, of those that launches decide between."""
         is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
-        is_dealt = self.uneven_waves is not None and TRANSFER in self.parameters
+        is_dealt = self.uneven_waves is not None and self.transfer_bytes > 0
         cluster = self.cluster if self.is_clustered else (1, 1, 1)
         return Form(is_persistent, cluster, count, is_dealt, self.row_lengths)
 
@@ -368,9 +373,9 @@ class KernelAbi:
         return Form(is_persistent, cluster, count, is_dealt, lengths)
 
     def transfer_size(self, ctas: Grid) -> int:
-        """Bytes of the memory through which so many CTAs transfer tiles; 0 for none."""
-        flags = TRANSFER_SLOTS * TRANSFER_FLAGS
-        return flags + prod(ctas) * self.transfer_bytes if self.transfer_bytes else 0
+        """Bytes of the memory through which so many CTAs exchange tiles or numbers; 0 for none."""
+        tiles = prod(ctas) * self.transfer_bytes
+        return TRANSFER_ZEROS + tiles if TRANSFER in self.parameters else 0
 
     def ctas(self, grid: Grid, resident: int | None = None, args: Sequence[Any] = ()) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.

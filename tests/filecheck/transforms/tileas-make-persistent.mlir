@@ -190,15 +190,36 @@ func.func @together(%a: !nv_tileas.tiled_view<64x32xf16, gmem>, %b: !nv_tileas.t
 
 // -----
 
-// Rows that should be loaded a round ahead need a loop over tile blocks: each CTA takes one row after
-// another.
+// Rows that should be loaded a round ahead need a loop over tile blocks: each CTA takes one row after another, of the third
+// on what a counter gives it, so that those that are faster take more. A round knows the number of the next one.
 
 // CHECK-LABEL: @rows
 // CHECK-SAME:  persistent = 1
-// CHECK:       scf.for {{.*}} iter_args(%[[X:[0-9]+]] = %
-// CHECK:         %[[I:.*]] = arith.index_cast %[[X]]
-// CHECK:         nv_tileas.tiled_load %a[%[[I]]
+// CHECK:       %[[XY:.*]] = arith.muli %{{.*}}, %{{.*}} : i32
+// CHECK-NEXT:  %[[COUNT:.*]] = arith.muli %[[XY]], %{{.*}} : i32
+// CHECK:       %[[FIRST:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %[[CTAS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %[[SECOND:.*]] = arith.addi %[[FIRST]], %[[CTAS]] : i32
+// CHECK-NEXT:  %[[BEGUN:.*]] = nv_tileas.async.next_tile_block {rounds = 2 : i32} : !nv_tileas.token<tuple<i32>>
+// CHECK-NEXT:  arith.cmpi slt, %[[FIRST]], %[[COUNT]] : i32
+// CHECK:       %[[X:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : i32
+// CHECK:       arith.cmpi slt, %[[SECOND]], %[[COUNT]] : i32
+// CHECK:       %[[Y:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : i32
+// CHECK:       scf.while (%[[I:.*]] = %[[X]], %[[J:.*]] = %[[Y]], %[[K:.*]] = %[[BEGUN]])
+// CHECK-NEXT:    %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK-NEXT:    %[[IS:.*]] = arith.cmpi sge, %[[I]], %[[ZERO]] : i32
+// CHECK-NEXT:    scf.condition(%[[IS]]) %[[I]], %[[J]], %[[K]] : i32, i32, !nv_tileas.token<tuple<i32>>
+// CHECK-NEXT:  } do {
+// CHECK-NEXT:  ^bb0(%[[NOW:.*]]: i32, %[[NEXT:.*]]: i32, %[[ASKED:.*]]: !nv_tileas.token<tuple<i32>>):
+// CHECK-NEXT:    %[[AT:.*]] = arith.index_cast %[[NOW]] : i32 to index
+// CHECK-NEXT:    nv_tileas.tiled_load %a[%[[AT]]
 // CHECK:         nv_tileas.reduce
+// CHECK:           nv_tileas.yield
+// CHECK-NEXT:    }
+// CHECK-NEXT:    %[[LAST:.*]] = nv_tileas.async.wait %[[ASKED]] : !nv_tileas.token<tuple<i32>> -> i32
+// CHECK-NEXT:    %[[MORE:.*]] = nv_tileas.async.next_tile_block {rounds = 2 : i32} : !nv_tileas.token<tuple<i32>>
+// CHECK:         nv_tileas.tiled_store
+// CHECK-NEXT:    scf.yield %[[NEXT]], %[[LAST]], %[[MORE]] : i32, i32, !nv_tileas.token<tuple<i32>>
 func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index

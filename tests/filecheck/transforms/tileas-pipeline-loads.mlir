@@ -475,6 +475,80 @@ func.func @ahead(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %w: !nv_tileas.til
 
 // -----
 
+// A while loop whose next round is known: it has what the round before has for another value.
+
+// CHECK-LABEL: func.func @ahead_of_a_counter
+// CHECK:       %[[BEGUN:.*]] = nv_tileas.async.tiled_load
+// CHECK:       scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[F:.*]] = %[[BEGUN]])
+// CHECK:         scf.condition(%{{.*}}) %{{.*}}, %{{.*}}, %[[F]]
+// CHECK:       ^bb0(%[[NOW:.*]]: i32, %[[NEXT:.*]]: i32, %[[G:.*]]: !nv_tileas.token
+// CHECK:         %[[X:.*]] = nv_tileas.async.wait %[[G]]
+// CHECK:         %[[IS:.*]] = arith.cmpi sge, %[[NEXT]], %{{.*}} : i32
+// CHECK-NEXT:    %[[H:.*]] = scf.if %[[IS]]
+// CHECK-NEXT:      %[[AT:.*]] = arith.index_cast %[[NEXT]] : i32 to index
+// CHECK-NEXT:      nv_tileas.async.tiled_load %{{.*}}[%[[AT]]
+// CHECK:         nv_tileas.reduce %[[X]]
+// CHECK:         %[[LAST:.*]] = nv_tileas.async.wait
+// CHECK-NEXT:    scf.yield %[[NEXT]], %[[LAST]], %[[H]]
+func.func @ahead_of_a_counter(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>, %first: i32, %second: i32) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4, persistent = 1>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  scf.while (%i = %first, %j = %second) : (i32, i32) -> (i32, i32) {
+    %least = arith.constant 0 : i32
+    %is = arith.cmpi sge, %i, %least : i32
+    scf.condition(%is) %i, %j : i32, i32
+  } do {
+  ^bb0(%now: i32, %next: i32):
+    %asked = nv_tileas.async.next_tile_block {rounds = 2 : i32} : !nv_tileas.token<tuple<i32>>
+    %at = arith.index_cast %now : i32 to index
+    %x = nv_tileas.tiled_load %a[%at, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+    %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x1024xf32> -> tensor<1xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %r = arith.addf %p, %q : f32
+      nv_tileas.yield %r : f32
+    }
+    %stored = nv_tileas.tiled_store %s, %b[%at] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+    %last = nv_tileas.async.wait %asked : !nv_tileas.token<tuple<i32>> -> i32
+    scf.yield %next, %last : i32, i32
+  }
+  func.return
+}
+
+// -----
+
+// What is the same in all rounds is loaded once where a kernel asks for it, and read in shared memory where it was loaded.
+
+// CHECK-LABEL: func.func @lines
+// CHECK:       nv_tileas.async.tiled_load %{{.*}} {nv_tileas.kept_in_shared_memory = 0 : i32,
+// CHECK:       %[[F:.*]] = nv_tileas.async.tiled_load %[[W:.*]][%{{.*}}] {nv_tileas.kept_in_shared_memory = 1 : i32,
+// CHECK-NEXT:  %[[K:.*]] = nv_tileas.async.wait %[[F]]
+// CHECK:       scf.for
+// CHECK-NEXT:    %[[X:.*]] = nv_tileas.async.wait
+// CHECK:         nv_tileas.reduce %[[X]]
+// CHECK-NOT:     nv_tileas.tiled_load
+// CHECK:         %[[V:.*]] = nv_tileas.extract_slice %[[K]][0][1024][1]
+// CHECK-NEXT:    nv_tileas.expand_dims %[[V]]
+func.func @lines(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %w: !nv_tileas.tiled_view<1024xf32, gmem>, %b: !nv_tileas.tiled_view<1x1024xf32, gmem>, %n: index) attributes {nv_tileas.lines_kept, nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+    %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x1024xf32> -> tensor<1xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %r = arith.addf %p, %q : f32
+      nv_tileas.yield %r : f32
+    }
+    %v = nv_tileas.tiled_load %w[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf32, gmem> -> tensor<1024xf32>
+    %e = nv_tileas.expand_dims %v {axis = 0 : i32} : tensor<1024xf32> -> tensor<1x1024xf32>
+    %y = arith.mulf %x, %e : tensor<1x1024xf32>
+    %stored = nv_tileas.tiled_store %y, %b[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x1024xf32>, !nv_tileas.tiled_view<1x1024xf32, gmem> -> !nv_tileaa.mem_token
+  }
+  func.return
+}
+
+// -----
+
 // What a loop around loads for the products is a stream of that loop, with a ring of its own: the
 // producer loads the tile of the next round while this one ends.  The consumer reads it in its stage
 // until the products are read, which may run until then.

@@ -1,3 +1,4 @@
+# pyright: basic
 """Rows that are kept in shared memory, or loaded a round ahead, against those in registers."""
 
 from collections.abc import Mapping, Sequence
@@ -97,16 +98,19 @@ NORM = (
 )
 
 
+@needs_ptxas
 @pytest.mark.parametrize(
-    ("element", "columns", "is_ahead"),
-    [("f16", 16384, False), ("f16", 32768, True), ("f32", 32768, True)],
+    ("element", "columns", "lines"),
+    [("f16", 16384, 2 * 2 * 16384), ("f16", 32768, 2 * 2 * 32768), ("f32", 32768, 0)],
 )
-def test_norms_are_loaded_ahead_where_a_block_is_alone(
-    element: str, columns: int, is_ahead: bool
-) -> None:
-    """As measured on an H200; weights of 16 bits leave two blocks of 16,384 no registers."""
+def test_norms_are_loaded_ahead(element: str, columns: int, lines: int) -> None:
+    """As measured on an H200; weights and biases are kept where all blocks have room for them."""
     kernel = compile(layer_norm, target="sm_90a", signature=NORM.format(element, columns))
-    assert kernel.abi.is_persistent == is_ahead
+    assert kernel.abi.is_persistent
+    row = columns * (2 if element == "f16" else 4)
+    assert row + lines <= kernel.abi.shared_bytes < row + lines + 1024
+    assert ("ld.global" in kernel.ptx) == (not lines)
+    assert kernel.assemble().spills <= (0 if lines else 64)
 
 
 @needs_ptxas

@@ -20,7 +20,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.constraints import keyword_among
+from tileas_xdsl.dialects.constraints import AT_LEAST_1, keyword_among, number_among
 from tileas_xdsl.dialects.field_init import init_of_groups
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScopeAttr,
@@ -206,6 +206,31 @@ class AsyncCancelNextProgramIdOp(TileasOp):
     def verify_(self) -> None:
         if types := delivered_types(self.token.type):
             _check_claim(self, types)
+
+
+@tileas_op
+class AsyncNextTileBlockOp(TileasOp):
+    """Take a tile block that no CTA of the launch has taken; the token delivers its ids, from x on.
+
+    The first id is -1 where all are taken.  CTA `c` of `n` has `c`, `c + n`, ... of the first
+    `rounds` rounds by its number.  It asks once in front of the first one and once in each: as many
+    requests as tile blocks and CTAs leave the counter of a launch as they found it.
+    """
+
+    name = "nv_tileas.async.next_tile_block"
+
+    rounds: fields.Int = fields.prop(
+        number_among(i32, AT_LEAST_1, "is behind 1 round or more, not {given}")
+    )
+    token: fields.ComputedResult[AsyncTokenType] = fields.typed_result(AsyncTokenType)
+
+    assembly_format = "attr-dict `:` type($token)"
+
+    def verify_(self) -> None:
+        types = delivered_types(self.token.type)
+        if not 1 <= len(types) <= MAX_AXES or any(type_ != i32 for type_ in types):
+            text = f"delivers one to {MAX_AXES} ids of type i32"
+            raise op_error(self, f"{text}, but got ({types_text(types)})")
 
 
 def claim_types(axes: int, *, with_validity: bool = True) -> Sequence[Attribute]:

@@ -305,6 +305,7 @@ class _Run:
         self._start_clusters()
         try:
             self.scheduler.run()
+            self._check_counter()
         except SimulationError as error:
             error.trace = self.trace
             error.printed = "".join(self.device.printed)
@@ -317,6 +318,13 @@ class _Run:
             self.trace,
             "".join(self.device.printed),
         )
+
+    def _check_counter(self) -> None:
+        """Raise a fault where a launch leaves the counter of tile blocks otherwise than it was."""
+        asked = self.device.asked
+        if asked % (count := prod(self.launch.tile_blocks) + prod(self.launch.grid)):
+            text = f"asks for a tile block {asked} times, not for each and in each CTA, {count}"
+            raise fault(self.launch.kernel, text)
 
     def _start_clusters(self) -> None:
         while self.device.waiting and self.running < self.launch.resident:

@@ -11,7 +11,8 @@ need no barrier for that, since the barrier of each stands between the other one
 
 from __future__ import annotations
 
-from xdsl.rewriter import Rewriter
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
 from tileas_xdsl.threads.codegen.builder import AgentBarrier, ThreadBuilder
@@ -60,6 +61,39 @@ def drop_round_barriers(e: ThreadBuilder) -> None:
         if barrier.only_separates_rounds and any(barrier.is_implied_by(other) for other in kept):
             kept.remove(barrier)
             Rewriter.erase_op(barrier.op)
+
+
+def hand_out_with_barriers(e: ThreadBuilder) -> None:
+    """Hand out what one thread has with the barriers that are between that and the other threads.
+
+    %n = atom; ...; bar; use; bar; store %n; bar; load  ->  %n = atom; ...; store %n; bar; use; load
+
+    What threads read of the round before they have read when they meet at another barrier of the
+    block; without one that in front of the store stays.
+    """
+    for one in e.handed_out:
+        block = one.store.parent
+        kept = [barrier.op for barrier in e.agent_barriers if barrier.op.parent is block]
+        between = [
+            op for op in kept if _is_behind(op, one.value) and op.is_before_in_block(one.store)
+        ]
+        if not between:
+            continue
+        last = between[-1]
+        for op in (one.before, one.store):
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(last))
+        Rewriter.erase_op(one.behind)
+        if len(kept) > 1:
+            Rewriter.erase_op(one.before)
+
+
+def _is_behind(op: Operation, value: SSAValue) -> bool:
+    """Whether an operation of a block is behind what makes a value, or that is made outside."""
+    made = value.owner
+    if isinstance(made, Block) or made.parent is not op.parent:
+        return True
+    return made.is_before_in_block(op)
 
 
 def synchronize_warp(e: ThreadBuilder) -> None:

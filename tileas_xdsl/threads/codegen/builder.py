@@ -82,6 +82,17 @@ class AgentBarrier:
         return together and other.op.properties == self.op.properties
 
 
+@dataclass(frozen=True, eq=False)
+class HandedOut:
+    """What one thread stores for all others, with barriers of its own, and what that is."""
+
+    value: SSAValue
+    before: BarrierOp
+    """Behind what threads have read of the round before."""
+    store: Operation
+    behind: BarrierOp
+
+
 @dataclass
 class ThreadBuilder:
     """The state of lowering one agent: insertion point, value mapping, agent and kernel plan."""
@@ -138,6 +149,7 @@ class ThreadBuilder:
     """Scratch buffers in shared memory by agent."""
     agent_barriers: list[AgentBarrier] = field(default_factory=list[AgentBarrier])
     """Those of all agents, in order."""
+    handed_out: list[HandedOut] = field(default_factory=list[HandedOut])
     tensor: TensorMemory | None = None
     """The tensor memory of the kernel."""
     accumulator_stages: dict[AccumulatorRing, StageIndex] = field(

@@ -55,7 +55,9 @@ from tileas_xdsl.target.kernel_abi import (
     RUNS_AT_ONCE,
     TILE_BLOCK_CTAS,
     TILE_BLOCKS,
+    TRANSFER,
     TRANSFER_BYTES,
+    TRANSFER_FLAGS,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import as_int64, multiply
@@ -125,6 +127,14 @@ def add_hidden_argument(e: ThreadBuilder, name: str, type_: Attribute) -> SSAVal
     assert e.arguments is not None
     e.plan.hidden.append(name)
     return e.arguments.insert_arg(type_, len(e.arguments.args))
+
+
+def transfer_memory(e: ThreadBuilder) -> SSAValue:
+    """Return the argument that points to memory which all CTAs of a launch have together."""
+    if e.plan.transfer is None:
+        pointer = MemoryPointer(i8, "gmem", TRANSFER_FLAGS)
+        e.plan.transfer = add_hidden_argument(e, TRANSFER, pointer)
+    return e.plan.transfer
 
 
 def tile_blocks(e: ThreadBuilder, axis: int) -> SSAValue:

@@ -327,6 +327,31 @@ class KeptTile:
 
 
 @dataclass(frozen=True)
+class AskedTileBlock:
+    """A tile block that the first thread has asked for; its number is there some time later."""
+
+    asked: SSAValue
+    """What the counter was, in the first thread."""
+    first: SSAValue | None
+    """Whether this is that thread; None if no other one is here."""
+    behind: SSAValue
+    """The tile blocks that nobody has to ask for."""
+    count: SSAValue
+    """All tile blocks."""
+    extents: tuple[SSAValue, ...]
+    """Of the grid."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """What the counter was."""
+        return (self.asked,)
+
+    def of(self, parts: Sequence[SSAValue]) -> AskedTileBlock:
+        """The tile block of another round."""
+        return replace(self, asked=parts[0])
+
+
+@dataclass(frozen=True)
 class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
@@ -373,6 +398,7 @@ class ScratchAllocation:
 
 Carried: TypeAlias = (
     Scalar
+    | AskedTileBlock
     | RegisterTile
     | StageIndex
     | OrderToken
@@ -386,6 +412,7 @@ Carried: TypeAlias = (
 
 Lowered: TypeAlias = (
     Scalar
+    | AskedTileBlock
     | Splat
     | RegisterTile
     | SharedTile
@@ -427,6 +454,7 @@ def _carried(value: Lowered) -> Carried:
     assert isinstance(
         value,
         Scalar
+        | AskedTileBlock
         | RegisterTile
         | StageIndex
         | OrderToken

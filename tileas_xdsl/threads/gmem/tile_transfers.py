@@ -23,17 +23,17 @@ from math import gcd
 from typing import TypeAlias
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import i8, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import LoadOp, PtrType, StoreOp
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.kernel_abi import TRANSFER, TRANSFER_FLAGS, TRANSFER_SLOTS
+from tileas_xdsl.target.kernel_abi import TRANSFER_FLAGS, TRANSFER_ZEROS
 from tileas_xdsl.threads.codegen.barriers import synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -42,7 +42,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     i32_constant,
     multiply,
 )
-from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
+from tileas_xdsl.threads.codegen.kernel_signature import transfer_memory
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, lane_id, warp_id
@@ -118,16 +118,15 @@ class _Slot:
             )
         self._e, self._types = e, types
         plan = e.plan
-        if plan.transfer is None:
-            plan.transfer = add_hidden_argument(e, TRANSFER, PtrType(i8, "gmem", TRANSFER_FLAGS))
+        begin_of_all = transfer_memory(e)
         bytes_ = sum(_bytes(layout, element) for layout, element in types) * e.agent.threads
         plan.transfer_bytes = max(plan.transfer_bytes, align_up(bytes_, TRANSFER_FLAGS))
         warp = warp_id(e)
         flags = add(e, multiply(e, slot, TRANSFER_FLAGS), multiply(e, warp, WORD))
-        self.flag = recast(e, advance(e, plan.transfer, flags, WORD), i32)
+        self.flag = recast(e, advance(e, begin_of_all, flags, WORD), i32)
         thread = add(e, multiply(e, warp, WARP), lane_id(e))
         begin = multiply(e, extend_to_i64(e, slot), plan.transfer_bytes)
-        tiles = advance(e, plan.transfer, TRANSFER_SLOTS * TRANSFER_FLAGS, TRANSFER_FLAGS)
+        tiles = advance(e, begin_of_all, TRANSFER_ZEROS, TRANSFER_FLAGS)
         self._first = advance(e, tiles, begin, TRANSFER_FLAGS)
         self._thread = thread
 

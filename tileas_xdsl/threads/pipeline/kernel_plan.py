@@ -89,7 +89,7 @@ class KernelPlan:
     arena_slots: int = 0
     """How many slots of it each block has."""
     transfer: SSAValue | None = None
-    """The argument that points to what CTAs transfer to one another."""
+    """The argument that points to what CTAs transfer to one another, and count together."""
     transfer_bytes: int = 0
     """Bytes of a slot for the tiles of a transfer."""
     is_thrifty: bool = False

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, func, tensor
 from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
@@ -252,7 +253,8 @@ def _is_streamed(value: SSAValue) -> bool:
     source: SSAValue = owner.source
     while isinstance(source.owner, arith.ExtFOp):
         source = source.owner.input
-    return isinstance(source.owner, TiledLoadBase | WaitOp) and value.has_one_use()
+    is_loaded = isinstance(source.owner, TiledLoadBase | WaitOp) or is_kept(source)
+    return is_loaded and value.has_one_use()
 
 
 BROADCAST = (arith.ConstantOp, tensor.ExtractOp, YieldOp)

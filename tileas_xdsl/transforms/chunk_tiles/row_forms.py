@@ -23,11 +23,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.dialects import func
+from xdsl.dialects import func, gpu
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -99,6 +100,9 @@ class RowForm:
     is_ahead: bool = False
     """Whether rows are loaded a round ahead."""
 
+    keeps_lines: bool = False
+    """Whether what all rows meet is kept in shared memory then."""
+
     @property
     def name(self) -> str:
         """What the form is called in options."""
@@ -150,13 +154,15 @@ def _weighed(
     text = f"rows of {size} bytes: {held:.0f} cycles each with {blocks} in registers"
     forms: list[tuple[float, RowForm]] = []
     gain = 0 if batches > MAX_BATCHES else KEPT_GAIN
-    batches = _batches(lines, threads, free - size // (threads * CHUNK_BYTES))
+    kept = _kept_lines(lines, target.shared_memory_per_block // blocks - size)
+    others = [op for op in lines if op not in kept]
+    batches = _batches(others, threads, free - size // (threads * CHUNK_BYTES))
     fits = blocks * (size + RESERVED_SHARED_MEMORY) <= target.shared_memory_per_block
     if fits and batches <= (MAX_BATCHES_ALONE if blocks == 1 else MAX_BATCHES_AHEAD):
         ahead = cycles_of_block(once, _delay(costs, batches), 2 * blocks)
         text += f", {ahead:.0f} with as many loaded ahead"
         if mode == "ahead" or ahead * (100 + AHEAD_GAIN) < held * 100:
-            forms.append((ahead, RowForm("", is_ahead=True)))
+            forms.append((ahead, RowForm("", is_ahead=True, keeps_lines=bool(kept))))
     if cut is not None:
         batches = cut.kept.count if cut.kept and lines else 0
         kept = cycles_of_block(_demands(again, plan, costs), _delay(costs, batches), cut.blocks)
@@ -227,6 +233,17 @@ def _lines(plan: PhasePlan) -> Sequence[TiledLoadOp]:
     """Return the loads of what one phase alone reads beside the rows, as weights."""
     loads = {op for phase in plan.phases for op in phase.operations if isinstance(op, TiledLoadOp)}
     return [op for op in loads if op not in plan.kept]
+
+
+def _kept_lines(lines: Sequence[TiledLoadOp], free: int) -> Sequence[TiledLoadOp]:
+    """Return the lines that all rows meet, if so many bytes are left for them; else none."""
+    same = [
+        op
+        for op in lines
+        if not any(isinstance(one, gpu.BlockIdOp) for one in operations_behind(op.operands))
+    ]
+    size = sum(tile_bytes(op.result.type) for op in same)
+    return same if size + RESERVED_SHARED_MEMORY <= free else ()
 
 
 def _batches(loads: Sequence[TiledLoadOp], threads: int, free: int) -> int:

@@ -53,6 +53,7 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import rotate_rows
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
+from tileas_xdsl.transforms.pipeline_loads.kept_lines import LINES_KEPT
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_parts
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants
@@ -137,6 +138,8 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
     kernel.attributes[ROWS_IN_REGISTERS if is_held else ROWS] = StringAttr(form.why)
     if form.is_ahead:
         kernel.attributes[ROWS_AHEAD] = UnitAttr()
+    if form.keeps_lines:
+        kernel.attributes[LINES_KEPT] = UnitAttr()
     if form.kept is not None:
         _run_kept(kernel, form.kept, form.blocks)
 

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i32,
 )
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -56,11 +56,17 @@ from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launch_numbers import AXES
 from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.transforms.make_persistent.counted_loop import counted_loop
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import (
     known_cycles,
     launches_that_gain,
 )
-from tileas_xdsl.transforms.make_persistent.walks import SerpentineWalk, StraightWalk, Tour
+from tileas_xdsl.transforms.make_persistent.walks import (
+    SerpentineWalk,
+    StraightWalk,
+    Tour,
+    strided_loop,
+)
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
@@ -132,7 +138,8 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
     elif found is None:
-        made = what_forbids(kernel) or _persistent(kernel, alike)
+        by_counter = alike == 1 and spec.tile_block_ctas == 1
+        made = what_forbids(kernel) or _persistent(kernel, alike, by_counter=by_counter)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
@@ -278,10 +285,13 @@ def _differ(found: LoadLoop) -> bool:
     return any(isinstance(op, gpu.BlockIdOp) for op in behind)
 
 
-def _persistent(kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False) -> func.FuncOp:
+def _persistent(
+    kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False, by_counter: bool = False
+) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks.
 
-    The loop steps by a multiple of `alike`, a power of two, where CTAs are more than that.
+    The loop steps by a multiple of `alike`, a power of two, where CTAs are more than that, or takes
+    the next tile block that a counter gives it.
     """
     kernel = kernel.clone()
     kernel.attributes.pop(NOT_PERSISTENT, None)
@@ -298,24 +308,19 @@ def _persistent(kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False
     if alike > 1:
         first, step = _in_steps_of(build, alike, first, step, count)
     tour = Tour(first, step, count, extents)
-    walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
-    body = Block(arg_types=[i32] * (1 + len(walk.begin)))
-    carried = body.args[1:]
     assert block.last_op is not None
-    made = scf.ForOp(first, count, step, walk.begin, Region(body))
-    if alike > 1:
-        made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
-    Rewriter.insert_op(made, InsertPoint.before(block.last_op))
-    for op in inside:
-        op.detach()
-        body.add_op(op)
-    end = Builder(InsertPoint.at_end(body))
-    end.insert(scf.YieldOp(*walk.following(end, carried)))
+    if by_counter:
+        carried = counted_loop(Builder(InsertPoint.before(block.last_op)), tour, inside)
+    else:
+        walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
+        made, carried = strided_loop(Builder(InsertPoint.before(block.last_op)), walk, tour, inside)
+        if alike > 1:
+            made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
     for op in ids:
         of_program = carried if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
-        for counted in _counts_of_tile_blocks(op, spec.tile_block_ctas):
-            Rewriter.replace_op(counted, arith.IndexCastOp(value, IndexType()))
+        for number in _counts_of_tile_blocks(op, spec.tile_block_ctas):
+            Rewriter.replace_op(number, arith.IndexCastOp(value, IndexType()))
     return kernel
 
 

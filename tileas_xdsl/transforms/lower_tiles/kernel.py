@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     ClusterWaitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.tma.index import EXTENDED_SMEM
-from tileas_xdsl.threads.codegen.barriers import drop_round_barriers
+from tileas_xdsl.threads.codegen.barriers import drop_round_barriers, hand_out_with_barriers
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.kernel_signature import add_arguments, kernel_function
 from tileas_xdsl.threads.codegen.thread_ids import compute_thread_ids
@@ -69,6 +69,7 @@ def _lowered(plan: KernelPlan) -> func.FuncOp:
         emitter.lower(op)
     release_all(emitter)
     drop_round_barriers(emitter)
+    hand_out_with_barriers(emitter)
     if plan.is_standalone and start is not None:
         embed_hidden_arguments(emitter, parameters, start)
     if any(extent > 1 for extent in plan.facts.cluster):

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
@@ -100,6 +101,22 @@ class SerpentineWalk:
         by = [select(build, is_turned, ahead, back) for ahead, back in pairs]
         other = build.insert(arith.XOrIOp(turned, one)).result
         return *moved(build, place, by, self.extents), other
+
+
+def strided_loop(
+    build: Builder, walk: StraightWalk | SerpentineWalk, tour: Tour, inside: Sequence[Operation]
+) -> tuple[scf.ForOp, Place]:
+    """Put what depends on the tile block into a loop that walks; return it and the place in it."""
+    body = Block(arg_types=[i32] * (1 + len(walk.begin)))
+    carried = body.args[1:]
+    made = scf.ForOp(tour.first, tour.count, tour.step, walk.begin, Region(body))
+    build.insert(made)
+    for op in inside:
+        op.detach()
+        body.add_op(op)
+    end = Builder(InsertPoint.at_end(body))
+    end.insert(scf.YieldOp(*walk.following(end, carried)))
+    return made, carried
 
 
 def places(build: Builder, number: SSAValue, extents: Place) -> Place:

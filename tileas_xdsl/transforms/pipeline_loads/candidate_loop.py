@@ -178,7 +178,7 @@ def is_divided(function: func.FuncOp) -> bool:
 Loop: TypeAlias = scf.ForOp | scf.WhileOp
 
 
-def loop_problems(function: func.FuncOp, divided: Collection[scf.ForOp]) -> Mapping[Loop, str]:
+def loop_problems(function: func.FuncOp, divided: Collection[Loop]) -> Mapping[Loop, str]:
     """Return why each loop is not divided into agents, but for those around one that is."""
     copied = {above for loop in divided for above in (loop, *enclosing_control(loop))}
     loops = [op for op in instances_in(function, scf.ForOp, scf.WhileOp) if op not in copied]

@@ -19,14 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
@@ -34,6 +33,16 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp, 
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.transforms.pipeline_loads.loads_ahead import is_of_numbers, is_plain_load
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER, writes_by_place
+from tileas_xdsl.transforms.pipeline_loads.rounds import (
+    RoundLoop,
+    begin_of,
+    carried_by,
+    carrying,
+    computed_again,
+    is_of_rounds,
+    next_round,
+    round_of,
+)
 
 ROWS_AHEAD = "nv_tileas.rows_ahead"
 """On a kernel whose rows should be loaded a round ahead, in a loop over tile blocks."""
@@ -43,44 +52,41 @@ ROWS_AHEAD = "nv_tileas.rows_ahead"
 class RowLoop:
     """A loop that reduces rows, and those of their loads that a round may find done."""
 
-    loop: scf.ForOp
+    loop: RoundLoop
     loads: Sequence[TiledLoadOp]
 
 
-def row_loop(loop: scf.ForOp) -> RowLoop | None:
+def row_loop(loop: RoundLoop) -> RowLoop | None:
     """Return the loads of a loop over rows that may run a round ahead; None where none may.
 
     No store of a round may come before them by its place alone, and no grid be waited for.
     """
-    inside = operations_in(loop.body)
+    if not is_of_rounds(loop):
+        return None
+    block = round_of(loop)
+    inside = [inner for op in block.ops for inner in op.walk()]
     if any(isinstance(op, DotOp) or writes_by_place(op) for op in inside):
         return None
     if any(isinstance(op, GridDependencyOp) for op in inside):
         return None
-    if not any(isinstance(op, ReduceOp) for op in loop.body.block.ops):
+    if not any(isinstance(op, ReduceOp) for op in block.ops):
         return None
     mine = set(inside)
     loads = [
-        op
-        for op in loop.body.block.ops
-        if isinstance(op, TiledLoadOp) and _may_be_ahead(op, loop, mine)
+        op for op in block.ops if isinstance(op, TiledLoadOp) and _may_be_ahead(op, loop, mine)
     ]
     return RowLoop(loop, loads) if loads else None
 
 
-def _may_be_ahead(op: TiledLoadOp, loop: scf.ForOp, inside: set[Operation]) -> bool:
-    """Whether a load is of another tile in each round, which the number of the round gives."""
+def _may_be_ahead(op: TiledLoadOp, loop: RoundLoop, inside: set[Operation]) -> bool:
+    """Whether a load is of another tile in each round, which the round before knows."""
     if not is_plain_load(op):
         return False
     values, behind = _made_of(op.operands, inside)
-    mine, carried = {loop.body.block.args[0]}, _carried(loop)
-    # What a round carries of numbers to the next one is known, and may be carried numbers again.
-    pending = [carried[value] for value in values if value in carried]
-    while pending:
-        more, of_next = _made_of([pending.pop()], inside)
-        pending += [carried[value] for value in more - values if value in carried]
-        values, behind = values | more, [*behind, *of_next]
-    return bool(values & (mine | carried.keys())) and all(map(is_of_numbers, behind))
+    carried = carried_by(loop)
+    _, of_next = _made_of([carried[value] for value in values if value in carried], inside)
+    is_other = not values.isdisjoint(round_of(loop).args)
+    return is_other and all(map(is_of_numbers, (*behind, *of_next)))
 
 
 def _made_of(
@@ -91,69 +97,40 @@ def _made_of(
     return {*operands, *(value for one in behind for value in one.operands)}, behind
 
 
-def _carried(loop: scf.ForOp) -> Mapping[SSAValue, SSAValue]:
-    """What a loop gives the next round, by what that round has of it."""
-    end = loop.body.block.last_op
-    assert end is not None
-    return dict(zip(loop.body.block.args[1:], end.operands, strict=False))
-
-
-def load_next_rounds(found: RowLoop) -> scf.ForOp:
+def load_next_rounds(found: RowLoop) -> RoundLoop:
     """Let each round start the loads of the next one as soon as it has its own rows."""
-    loop, old = found.loop, found.loop.body.block
-    first = Builder(InsertPoint.before(loop))
-    begin: dict[SSAValue, SSAValue] = dict(zip(old.args, (loop.lb, *loop.iter_args), strict=True))
+    first, begin = Builder(InsertPoint.before(found.loop)), begin_of(found.loop)
     begun = [_begin(op, first, begin, k) for k, op in enumerate(found.loads)]
-    body = Block(arg_types=[value.type for value in (*old.args, *begun)])
-    for arg, now in zip(old.args, body.args, strict=False):
-        now.name_hint = arg.name_hint
-        arg.replace_all_uses_with(now)
-    for op in list(old.ops):
-        op.detach()
-        body.add_op(op)
-    made = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, *begun], Region(body))
-    made.attributes |= loop.attributes | {LOADED_TOGETHER: IntegerAttr(1, i32)}
-    made.location = loop.location
-    Rewriter.insert_op(made, InsertPoint.before(loop))
-    following = _begin_next(made, found.loads, body.args[len(old.args) :])
-    last = body.last_op
+    made = carrying(found.loop, begun)
+    if isinstance(made, scf.ForOp):
+        made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
+    tokens = round_of(made).args[-len(begun) :]
+    following = _begin_next(made, found.loads, tokens)
+    last = round_of(made).last_op
     assert last is not None
-    last.operands = [*last.operands, *following]
-    for op, token in zip(found.loads, body.args[len(old.args) :], strict=True):
+    last.operands = [*last.operands[: -len(begun)], *following]
+    for op, token in zip(found.loads, tokens, strict=True):
         await_load(op, token)
-    for before, after in zip(loop.results, made.results, strict=False):
-        before.replace_all_uses_with(after)
-    Rewriter.erase_op(loop)
     return made
 
 
 def _begin_next(
-    loop: scf.ForOp, loads: Sequence[TiledLoadOp], tokens: Sequence[SSAValue]
+    loop: RoundLoop, loads: Sequence[TiledLoadOp], tokens: Sequence[SSAValue]
 ) -> Sequence[SSAValue]:
     """Start the loads of the next round, if there is one, behind those of this round."""
     build = Builder(InsertPoint.after(loads[-1]))
-    number = build.insert(arith.AddiOp(loop.body.block.args[0], loop.step)).result
-    is_there = build.insert(arith.CmpiOp(number, loop.ub, "slt")).result
+    is_there, known = next_round(loop, build)
     then, otherwise = Block(), Block([scf.YieldOp(*tokens)])
     inner = Builder(InsertPoint.at_end(then))
-    known: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: number}
-    used, _ = _made_of([v for op in loads for v in op.operands], set(operations_in(loop.body)))
-    for arg, value in _carried(loop).items():
+    inside = {one for op in round_of(loop).ops for one in op.walk()}
+    used, _ = _made_of([v for op in loads for v in op.operands], inside)
+    for arg, value in carried_by(loop).items():
         if arg in used:
-            known[arg] = _again(value, loop, inner)
+            known[arg] = computed_again(value, loop, inner)
     begun = [_begin(op, inner, known, k) for k, op in enumerate(loads)]
     inner.insert(scf.YieldOp(*begun))
     types = [token.type for token in tokens]
     return build.insert(scf.IfOp(is_there, types, Region(then), Region(otherwise))).results
-
-
-def _again(value: SSAValue, loop: scf.ForOp, build: Builder) -> SSAValue:
-    """Compute a number that the loop carries where it is not computed yet."""
-    behind, values = set(operations_behind([value])), dict[SSAValue, SSAValue]()
-    for one in loop.body.block.ops:
-        if one in behind:
-            build.insert(one.clone(values))
-    return values.get(value, value)
 
 
 def _begin(

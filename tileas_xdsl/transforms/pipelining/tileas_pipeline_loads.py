@@ -20,6 +20,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     load_loop,
     loop_problems,
 )
+from tileas_xdsl.transforms.pipeline_loads.kept_lines import LINES_KEPT, keep_lines_of_rounds
 from tileas_xdsl.transforms.pipeline_loads.loads_ahead import load_ahead
 from tileas_xdsl.transforms.pipeline_loads.loads_together import load_together
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
@@ -28,6 +29,7 @@ from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
     row_loop,
 )
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.rounds import RoundLoop
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
 """On a kernel, and on each of its loops: why its loads are not pipelined."""
@@ -75,21 +77,25 @@ class TileasPipelineLoads(ModulePass):
                 _pipeline_loads(function, target)
 
 
-def _load_next_rounds(function: func.FuncOp) -> Iterator[scf.ForOp]:
+def _load_next_rounds(function: func.FuncOp) -> Iterator[RoundLoop]:
     """Load rows a round ahead in the loops of a kernel that asks for it; yield these loops."""
     if ROWS_AHEAD not in function.attributes or is_divided(function):
         return
-    for loop in instances_in(function, scf.ForOp):
+    for loop in instances_in(function, scf.ForOp, scf.WhileOp):
         found = row_loop(loop)
-        if found is not None:
-            yield load_next_rounds(found)
+        if found is None:
+            continue
+        made = load_next_rounds(found)
+        if LINES_KEPT in function.attributes:
+            keep_lines_of_rounds(made, len(found.loads))
+        yield made
 
 
 def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
     """Divide the first loop of a kernel that can be; say of all others why they are not."""
     found = load_loop(function)
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
-    divided: list[scf.ForOp] = list(_load_next_rounds(function))
+    divided: list[RoundLoop] = list(_load_next_rounds(function))
     if isinstance(found, LoadLoop) and isinstance(needed, Resources):
         divided += [one.loop for one in (found, *found.following)]
     if not is_divided(function):

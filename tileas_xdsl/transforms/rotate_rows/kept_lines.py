@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from xdsl.builder import Builder
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
@@ -29,66 +29,54 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadOp
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.transforms.pipeline_loads.loads_ahead import is_of_numbers, is_plain_load
-from tileas_xdsl.transforms.pipeline_loads.loads_together import writes_by_place
+from tileas_xdsl.transforms.pipeline_loads.kept_lines import is_same_in_each_round
 from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
     await_load,
     computed_before,
     started,
 )
+from tileas_xdsl.transforms.pipeline_loads.rounds import (
+    RoundLoop,
+    begin_of,
+    carrying,
+    is_of_rounds,
+    round_of,
+)
 
 
 def keep_lines(function: func.FuncOp) -> None:
     """Keep the lines of all loops over rows; programs that write what they read by place do not."""
-    for loop in instances_in(function, scf.ForOp):
+    loops = instances_in(function, scf.ForOp, scf.WhileOp)
+    for loop in [one for one in loops if is_of_rounds(one)]:
         lines = _lines_of(loop)
         offsets = dict.fromkeys(op.offsets[-1] for op in lines)
         for offset in offsets:
             loop = _keep(loop, [op for op in lines if op.offsets[-1] is offset])
 
 
-def _lines_of(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
+def _lines_of(loop: RoundLoop) -> Sequence[TiledLoadOp]:
     """The loads of a loop that differ from round to round in how they are rotated, if at all."""
-    return [op for op in loop.body.block.ops if isinstance(op, TiledLoadOp) and _is_line(op)]
+    ops = round_of(loop).ops
+    return [op for op in ops if isinstance(op, TiledLoadOp) and _is_line(op, loop)]
 
 
-def _is_line(op: TiledLoadOp) -> bool:
+def _is_line(op: TiledLoadOp, loop: RoundLoop) -> bool:
     is_rotated = op.rotated is not None and op.rotated.value.data % ACCESS_BYTES != 0
-    return is_rotated and _is_same_in_each_round(op)
+    return is_rotated and is_same_in_each_round(op, loop)
 
 
-def _is_same_in_each_round(op: TiledLoadOp) -> bool:
-    """Whether a load in a loop is the same in each round, but for how it may be rotated."""
-    loop = op.parent_op()
-    if not isinstance(loop, scf.ForOp) or any(map(writes_by_place, operations_in(loop.body))):
-        return False
-    if not is_plain_load(op) or (op.out_token is not None and op.out_token.uses):
-        return False
-    place = [value for value in op.operands if value not in op.offsets]
-    behind = [one for one in operations_behind(op.operands) if one.parent is loop.body.block]
-    moves = any(value.owner is loop.body.block for value in _made_of(place))
-    return not moves and all(map(is_of_numbers, behind))
-
-
-def _made_of(values: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """Values, and those that they are computed of."""
-    return [*values, *(used for one in operations_behind(values) for used in one.operands)]
-
-
-def _keep(loop: scf.ForOp, lines: Sequence[TiledLoadOp]) -> scf.ForOp:
+def _keep(loop: RoundLoop, lines: Sequence[TiledLoadOp]) -> RoundLoop:
     """Load lines in front of a loop, and again where a round has them rotated otherwise.
 
     Returns the loop, which has become another one.
     """
     first, numbers = Builder(InsertPoint.before(loop)), _free_numbers(loop, len(lines))
-    given: Sequence[SSAValue] = (loop.lb, *loop.iter_args)
-    begin: dict[SSAValue, SSAValue] = dict(zip(loop.body.block.args, given, strict=True))
-    known = computed_before(lines, first, begin)
+    known = computed_before(lines, first, begin_of(loop))
     offset = lines[0].offsets[-1]
     loads = [started(op, known, number) for op, number in zip(lines, numbers, strict=True)]
     begun = [first.insert(load).result for load in loads]
-    new = _carrying(loop, [*begun, known.get(offset, offset)])
-    *tokens, before = new.body.block.args[-len(lines) - 1 :]
+    new = carrying(loop, [*begun, known.get(offset, offset)])
+    *tokens, before = round_of(new).args[-len(lines) - 1 :]
     _compute_in_front(lines)
     build = Builder(InsertPoint.before(lines[0]))
     is_same = build.insert(arith.CmpiOp(offset, before, "eq")).result
@@ -100,7 +88,7 @@ def _keep(loop: scf.ForOp, lines: Sequence[TiledLoadOp]) -> scf.ForOp:
     there = build.insert(scf.IfOp(is_same, types, Region(same), Region(other))).results
     for op, token in zip(lines, there, strict=True):
         await_load(op, token)
-    last = new.body.block.last_op
+    last = round_of(new).last_op
     assert last is not None
     last.operands = [*last.operands[: -len(lines) - 1], *there, offset]
     return new
@@ -116,9 +104,9 @@ def _compute_in_front(lines: Sequence[TiledLoadOp]) -> None:
         Rewriter.insert_op(op, InsertPoint.before(first))
 
 
-def _free_numbers(loop: scf.ForOp, count: int) -> range:
+def _free_numbers(loop: RoundLoop, count: int) -> range:
     """Numbers of tiles in shared memory that no load has yet."""
-    function = loop
+    function: Operation = loop
     while not isinstance(function, func.FuncOp):
         parent = function.parent_op()
         assert parent is not None
@@ -126,26 +114,3 @@ def _free_numbers(loop: scf.ForOp, count: int) -> range:
     used = [op.attributes.get(KEPT) for op in operations_in(function)]
     first = 1 + max((one.value.data for one in used if isinstance(one, IntegerAttr)), default=-1)
     return range(first, first + count)
-
-
-def _carrying(loop: scf.ForOp, values: Sequence[SSAValue]) -> scf.ForOp:
-    """The loop with more values that it carries; it yields what it is given of them."""
-    old = loop.body.block
-    body = Block(arg_types=[value.type for value in (*old.args, *values)])
-    for arg, now in zip(old.args, body.args, strict=False):
-        now.name_hint = arg.name_hint
-        arg.replace_all_uses_with(now)
-    for op in list(old.ops):
-        op.detach()
-        body.add_op(op)
-    made = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, *values], Region(body))
-    made.attributes |= loop.attributes
-    made.location = loop.location
-    Rewriter.insert_op(made, InsertPoint.before(loop))
-    for before, after in zip(loop.results, made.results, strict=False):
-        before.replace_all_uses_with(after)
-    Rewriter.erase_op(loop)
-    last = body.last_op
-    assert last is not None
-    last.operands = [*last.operands, *body.args[len(old.args) :]]
-    return made

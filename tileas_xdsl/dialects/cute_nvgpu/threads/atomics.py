@@ -55,7 +55,10 @@ VECTORS: Mapping[type[Attribute], tuple[int, ...]] = {
 }
 """How many neighbours one instruction adds to, where nobody wants what was there."""
 
-UPDATES = ("add", "and", "exch", "max", "min", "or", "umax", "umin", "xor")
+UPDATES = ("add", "and", "exch", "inc", "max", "min", "or", "umax", "umin", "xor")
+
+COUNTERS: Mapping[str, int] = {"inc": 32}
+"""Bits of what is counted: up to the value, and from there to 0 again."""
 
 
 def has_update(kind: str, element: Attribute) -> bool:
@@ -65,7 +68,8 @@ def has_update(kind: str, element: Attribute) -> bool:
         return kind == "add" and list(vector.get_shape()) in [[length] for length in lengths]
     if isinstance(element, AnyFloat):
         return isinstance(element, FLOATS.get(kind, ()))
-    return integer_bits(element) in INTEGERS
+    bits = integer_bits(element)
+    return bits in INTEGERS and bits == COUNTERS.get(kind, bits)
 
 
 class AtomicOp(IRDLOperation):

@@ -84,6 +84,8 @@ class Device:
     addresses."""
     transferred: dict[int, TransferredTiles] = field(default_factory=dict[int, TransferredTiles])
     """By slot, what a block has transferred and no other one has taken."""
+    asked: int = 0
+    """How many tile blocks have been asked for."""
     printed: list[str] = field(default_factory=list[str])
     """The text that blocks have printed, in order."""
 

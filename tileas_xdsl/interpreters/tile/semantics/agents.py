@@ -14,6 +14,7 @@ grid that has not started.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from xdsl.dialects import func, gpu, memref
@@ -23,6 +24,7 @@ from tileas_xdsl.diagnostics.verification.dominance import OPEN_BOUNDARY
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.control import (
     AsyncCancelNextProgramIdOp,
+    AsyncNextTileBlockOp,
     CancelNextProgramIdOp,
     PragmaOp,
     YieldOp,
@@ -177,6 +179,21 @@ def async_cancel(
     return (finished("the next program id", claimed),)
 
 
+def next_tile_block(
+    agent: TileAgent, op: AsyncNextTileBlockOp, inputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Take the next tile block; the token delivers its ids, the first of which is -1 for none."""
+    device, axes = agent.block.device, len(delivered_types(op.token.type))
+    if (ctas := device.program.spec.tile_block_ctas) > 1:
+        raise RuleBroken(f"one CTA asks for a tile block, which {ctas} CTAs compute")
+    number = prod(device.grid) * op.rounds.value.data + device.asked
+    device.asked += 1
+    x, y, _ = device.tile_blocks
+    is_there = number < prod(device.tile_blocks)
+    ids = (number % x, number // x % y, number // (x * y)) if is_there else (-1, 0, 0)
+    return (finished("the next tile block", ids[:axes]),)
+
+
 def _yielded(_: Any, inputs: Sequence[Any]) -> ReturnedValues:
     return ReturnedValues(tuple(inputs))
 
@@ -184,6 +201,7 @@ def _yielded(_: Any, inputs: Sequence[Any]) -> ReturnedValues:
 AGENTS = Language(
     effects={
         AsyncCancelNextProgramIdOp: async_cancel,
+        AsyncNextTileBlockOp: next_tile_block,
         CancelNextProgramIdOp: cancel,
         GetNumProgramsOp: num_programs,
         gpu.BlockIdOp: block_id,

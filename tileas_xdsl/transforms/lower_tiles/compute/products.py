@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import store_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
+    AskedTileBlock,
     BulkToken,
     DotToken,
     KeptTile,
@@ -49,6 +50,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
 )
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
 from tileas_xdsl.threads.gmem.kept_loads import await_kept
+from tileas_xdsl.threads.gmem.tile_block_counter import hand_out
 from tileas_xdsl.threads.pipeline.late_products import late_product
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -146,6 +148,8 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case KeptTile():
             assert isinstance(op, WaitOp)
             return [await_kept(e, op, token)]
+        case AskedTileBlock():
+            return hand_out(e, op, token, len(op.values))
         case StoreToken():
             wait_for_store(e, token, store_of(op.token))
             return []

@@ -1,4 +1,6 @@
-"""Handler of `cancel_next_program_id`: a CTA that has not started is asked for and not started.
+"""Handlers of requests for tile blocks: of CTAs that have not started, or of a counter.
+
+`cancel_next_program_id` asks for a CTA that has not started, and is not started then:
 
     mbarrier.init [bar], 1; arrive.expect_tx [bar], 16      one thread
     clusterlaunchcontrol.try_cancel [answer], [bar]
@@ -31,12 +33,13 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierInvalOp,
     MbarrierWaitOp,
 )
-from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp
+from tileas_xdsl.dialects.nv_tileas.control import AsyncNextTileBlockOp, CancelNextProgramIdOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent
+from tileas_xdsl.threads.gmem.tile_block_counter import ask
 from tileas_xdsl.threads.pipeline.mbarriers import allocate_mbarriers
 
 NONE = -1
@@ -69,5 +72,13 @@ def cancel_next_program_id(e: ThreadBuilder, op: CancelNextProgramIdOp) -> Seque
     return [Scalar(n) for n in (*taken, *[found.granted][: len(op.results) - len(taken)])]
 
 
-HANDLERS: Handlers = {CancelNextProgramIdOp: cancel_next_program_id}
+def next_tile_block(e: ThreadBuilder, op: AsyncNextTileBlockOp) -> Sequence[Lowered]:
+    """Ask a counter (`tile_block_counter.py`); whoever waits gets the answer."""
+    return [ask(e, op, op.rounds.value.data)]
+
+
+HANDLERS: Handlers = {
+    AsyncNextTileBlockOp: next_tile_block,
+    CancelNextProgramIdOp: cancel_next_program_id,
+}
 """Requests for tile blocks."""

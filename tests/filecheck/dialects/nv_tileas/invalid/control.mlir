@@ -119,3 +119,15 @@ func.func @turns() {
   nv_tileas.async.turn "pass" {barriers = array<i32: 15, 14>}
   func.return
 }
+
+// -----
+
+// A counter delivers ids, of tile blocks that nobody has by its number.
+
+func.func @tile_blocks() {
+  // expected-error@+1 {{'nv_tileas.async.next_tile_block' op is behind 1 round or more, not 0}}
+  %a = nv_tileas.async.next_tile_block {rounds = 0 : i32} : !nv_tileas.token<tuple<i32>>
+  // expected-error@+1 {{'nv_tileas.async.next_tile_block' op delivers one to 3 ids of type i32, but got (i1)}}
+  %b = nv_tileas.async.next_tile_block {rounds = 1 : i32} : !nv_tileas.token<i1>
+  func.return
+}

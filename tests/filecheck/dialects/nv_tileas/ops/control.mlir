@@ -132,3 +132,18 @@ func.func @turns() {
 // CHECK-NEXT:    nv_tileas.async.turn "pass" {barriers = array<i32: 14, 15>}
 // CHECK-NEXT:    nv_tileas.async.turn "close" {barriers = array<i32: 14, 15>}
 // CHECK-NEXT:    func.return
+
+// -----
+
+// A counter gives each tile block of a launch to one CTA.
+
+func.func @tile_blocks() {
+  %asked = nv_tileas.async.next_tile_block {rounds = 2 : i32} : !nv_tileas.token<tuple<i32, i32>>
+  %x, %y = nv_tileas.async.wait %asked : !nv_tileas.token<tuple<i32, i32>> -> i32, i32
+  func.return
+}
+
+// CHECK-LABEL: func.func @tile_blocks() {
+// CHECK-NEXT:    %asked = nv_tileas.async.next_tile_block {rounds = 2 : i32} : !nv_tileas.token<tuple<i32, i32>>
+// CHECK-NEXT:    %x, %y = nv_tileas.async.wait %asked : !nv_tileas.token<tuple<i32, i32>> -> i32, i32
+// CHECK-NEXT:    func.return

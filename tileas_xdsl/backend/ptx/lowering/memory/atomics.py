@@ -24,6 +24,8 @@ def _type(kind: str, element: str, bits: int) -> tuple[str, str]:
         return kind, element
     if kind in ("umin", "umax"):
         return kind[1:], f"u{bits}"
+    if kind == "inc":
+        return kind, f"u{bits}"
     if kind in ("and", "or", "xor", "exch"):
         return kind, f"b{bits}"
     signed = kind in ("min", "max") or bits == 32

@@ -1,0 +1,156 @@
+# pyright: basic
+"""CTAs that take tile blocks from a counter compute each once, and leave the counter at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+from xdsl.dialects import func
+
+from kernels.cutile import Problem, emulated
+from kernels.cutile.layer_norm import problem as norm_problem
+from kernels.cutile.problem import Judged
+from kernels.cutile.rms_norm import problem as rms_problem
+from kernels.cutile.softmax import problem as softmax_problem
+from kernels.cutile.softmax import softmax
+from tests.support.ptx_edits import Edit, changing
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import compile
+from tileas_xdsl.interpreters.ptx import Report
+from tileas_xdsl.interpreters.ptx.execution.state import Order
+from tileas_xdsl.interpreters.tile.launch import POLICIES, Schedule
+from tileas_xdsl.runtime import emulation
+from tileas_xdsl.runtime.cutile.executable import Executable
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.kernel_abi import TRANSFER, TRANSFER_ZEROS
+from tileas_xdsl.transforms.chunk_tiles.row_forms import RowForm, choose_row_form
+from tileas_xdsl.transforms.kernels import tileas_chunk_tiles
+
+ROWS = softmax_problem(softmax, "f16", 22, 1024, 1, 1024)
+"""Eight CTAs in the emulator, which have sixteen rows by their numbers."""
+ONE_SUM = rms_problem("f32", 13, 1024, 1, 1024)
+"""Threads meet once in a round."""
+WEIGHTED = norm_problem("f16", 13, 2048, 1, 2048)
+"""All rows meet weights and biases, which are kept."""
+
+
+@pytest.fixture(autouse=True)
+def _rows_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load rows a round ahead, however few there are."""
+
+    def choose(kernel: func.FuncOp, target: Target, _: str) -> RowForm | None:
+        return choose_row_form(kernel, target, "ahead")
+
+    monkeypatch.setattr(tileas_chunk_tiles, "choose_row_form", choose)
+
+
+@pytest.mark.parametrize(
+    ("order", "seed"), [("eager", 0), ("lazy", 0), ("random", 1), ("drift", 2)]
+)
+@pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED], ids=str)
+def test_each_row_is_computed_once(problem: Problem, order: Order, seed: int) -> None:
+    kernel = problem.compiled("sm_90a")
+    assert "atom.relaxed.gpu.global.inc.u32" in kernel.ptx
+    assert emulated(problem, kernel, order=order, seed=seed).is_right
+
+
+@pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED], ids=str)
+def test_no_barrier_is_added(problem: Problem) -> None:
+    """The number is handed out by the last barrier of a reduction; rounds are apart by another."""
+    assert problem.compiled("sm_90a").ptx.count("bar.sync") == 2
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", ["tileas-make-persistent", "tileas-pipeline-loads"])
+def test_any_order_of_rows_has_the_same_bits(name: str, policy: str) -> None:
+    kernel, arguments = ROWS.compiled("sm_90a"), ROWS.arguments()
+    made = replace(kernel, source=kernel.module_after(name))
+    first, other = (
+        made.simulate(*arguments, grid=ROWS.grid, schedule=Schedule(policy, seed)).arrays
+        for seed in range(2)
+    )
+    assert Judged(ROWS.check(arguments, first)).is_right
+    np.testing.assert_array_equal(first[1], other[1])
+
+
+@ct.kernel
+def of_two_axes(x, y, columns: ct.Constant[int]):
+    """Tile blocks along two axes: rows of two matrices, the numbers of matrices run slower."""
+    i, j = ct.bid(1), ct.bid(0)
+    tile = ct.load(x, (i, j, 0), (1, 1, columns))
+    ct.store(y, (i, j, 0), tile - ct.max(tile, axis=2, keepdims=True))
+
+
+def _launched_twice(
+    kernel: CompiledKernel,
+    arguments: Sequence[Any],
+    grid: Sequence[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Sequence[Any]:
+    """Launch twice with the same hidden memory; the results of both launches."""
+    left: list[Any] = []
+    position = kernel.abi.parameters.index(TRANSFER)
+    plain = emulation.run
+
+    def run(module: Any, name: str, values: list[Any], *args: Any, **options: Any) -> Report:
+        if left:
+            values[position] = left[-1]
+        report = plain(module, name, values, *args, **options)
+        left.append(report.arrays[position])
+        return report
+
+    monkeypatch.setattr(emulation, "run", run)
+    found = [kernel.emulate(*arguments, grid=grid, order="random", seed=n) for n in range(2)]
+    assert not any(one.findings for one in found)
+    assert [memory.any() for memory in left] == [False, False]
+    return [one.arrays for one in found]
+
+
+def test_a_launch_leaves_the_counter_as_it_found_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ROWS.arguments()
+    for arrays in _launched_twice(ROWS.compiled("sm_90a"), arguments, ROWS.grid, monkeypatch):
+        assert Judged(ROWS.check(arguments, arrays)).is_right
+
+
+def test_numbers_are_places_in_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).standard_normal((4, 5, 1024)).astype(np.float32)
+    arguments = x, np.zeros_like(x), 1024
+    kernel = compile(of_two_axes, *arguments, target="sm_90a")
+    for arrays in _launched_twice(kernel, arguments, (5, 4), monkeypatch):
+        np.testing.assert_array_equal(arrays[1], x - x.max(axis=2, keepdims=True))
+
+
+def test_a_launch_has_memory_for_a_counter() -> None:
+    abi = ROWS.compiled("sm_90a").abi
+    assert abi.transfer_size((132, 1, 1)) == TRANSFER_ZEROS
+    assert abi.ctas((100_000, 1, 1), 264) == (264, 1, 1)
+    stored = Executable("sm_90a", abi, "", b"").to_bytes()
+    assert Executable.from_bytes(stored).abi == abi
+
+
+FAULTS: Mapping[str, tuple[Edit, str]] = {
+    "a counter goes on from where it was": (changing(r"inc\.u32", "add.u32"), ""),
+    "nobody waits for the number": (changing(r"(?s)(.*)bar\.sync 0;", r"\1"), "race-RAW"),
+    "a round does not wait for the one before": (changing(r"bar\.sync 0;", ""), "race-WAR"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit, kind = FAULTS[name]
+    kernel = ONE_SUM.compiled("sm_90a")
+    monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
+    if kind:
+        found = emulated(ONE_SUM, kernel, order="random", seed=1).findings
+        assert kind in {getattr(one, "kind", "") for one in found}
+    else:
+        with pytest.raises(AssertionError):
+            _launched_twice(kernel, ONE_SUM.arguments(), ONE_SUM.grid, monkeypatch)
