@@ -29,7 +29,7 @@ def check(
     made = [compile(text, target) for target in targets]
     found = [np.asarray(made[0].simulate(*arguments, grid=grid).arrays[-1])]
     for kernel in made:
-        run = kernel.emulate(*arguments, grid=grid, order="random")
+        run = kernel.emulate(*arguments, grid=grid, order="drift")
         assert [str(finding) for finding in run.findings] == []
         found.append(np.asarray(run.arrays[-1]))
     for array in found:

@@ -158,7 +158,7 @@ def _judge_target(
         return Verdict(Kind.REFUSED, target, str(error))
     runs = [("tile", lambda: kernel.simulate(*text.arguments, grid=blocks))]
     if emulate:
-        runs.append(("ptx", lambda: kernel.emulate(*text.arguments, grid=blocks)))
+        runs.append(("ptx", lambda: kernel.emulate(*text.arguments, grid=blocks, order="drift")))
     for name, run in runs:
         level = f"{name} {target}"
         try:

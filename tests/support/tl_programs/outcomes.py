@@ -102,7 +102,7 @@ def outcome(program: TlProgram, target: str = "sm_90a") -> Outcome:
 def _run(program: TlProgram, kernel: CompiledKernel) -> Outcome:
     try:
         wanted = kernel.simulate(*program.arrays(), grid=program.blocks)
-        got = kernel.emulate(*program.arrays(), grid=program.blocks)
+        got = kernel.emulate(*program.arrays(), grid=program.blocks, order="drift")
     except Exception as error:
         return Outcome(Verdict.CRASH, f"run: {type(error).__name__}: {error}")
     if got.findings:
