@@ -32,7 +32,7 @@ ABI = KernelAbi(
     persistent_launches=PersistentLaunches(("0",), LOOPS, 4096, True, 1, 2),
     shared_loads=(SharedLoads(0, 2, ("block x",), (0,), (LoopLoad(8, -1, True),), 46, 128),),
     few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS),),
-    uneven_waves=UnevenWaves(2, 1),
+    uneven_waves=UnevenWaves(2, 1, 9000, ("0",), LOOPS),
 )
 
 

@@ -102,11 +102,12 @@ def test_a_launch_decides_by_its_grid() -> None:
     usual = PRODUCT.compiled("sm_90a")
     assert usual.tile_ir is not None
     uneven, even = ((133, 1, 1), True), ((264, 1, 1), False)
+    of_launch = [8192] * len(usual.function.args)
     for grid, is_dealt in (uneven, even):
 
         def choose(question: Question, grid: Grid = grid) -> bool:
             return isinstance(question, PersistentLaunches | UnevenWaves) and (
-                isinstance(question, PersistentLaunches) or question.suits((), grid, 132)
+                isinstance(question, PersistentLaunches) or question.suits(of_launch, grid, 132)
             )
 
         made = compile_module(usual.tile_ir, usual.ctx, "sm_90a", choose=choose)

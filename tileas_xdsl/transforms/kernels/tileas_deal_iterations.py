@@ -45,6 +45,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
+from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
@@ -79,10 +80,10 @@ class TileasDealIterations(ModulePass):
 
     It is for kernels whose CTAs take tile block after tile block (`tileas-make-persistent`), with
     one loop of equally many iterations in each, which carries nothing but tiles.  A launch decides
-    by its grid whether the last wave is worth sharing: the pass writes down what it asks
-    (`tileas.uneven_waves`), and with `mode = on` it rewrites the loop.  CTAs decide once more: the
-    iterations that are saved must be more than what handing over takes.  A kernel that stays says
-    why.
+    by its grid and its iterations whether the last wave is worth sharing: the pass writes down what
+    it asks (`tileas.uneven_waves`), and with `mode = on` it rewrites the loop.  CTAs decide once
+    more: the iterations that are saved must be more than what handing over takes.  A kernel that
+    stays says why.
     """
 
     name = "tileas-deal-iterations"
@@ -112,7 +113,7 @@ def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) ->
         extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
         together = prod(extents.get_values()) if isinstance(extents, DenseArrayBase) else 1
         ctas = spec_of(kernel).tile_block_ctas
-        question = _question(found, target, ctas)
+        question = _question(found, target, ctas, times)
         kernel.attributes[UNEVEN_WAVES] = plain_attribute(asdict(question))
         if is_chosen:
             _Dealing(found.loop, around, int(together), ctas, times).write()
@@ -120,11 +121,14 @@ def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) ->
         kernel.attributes[NOT_DEALT] = StringAttr(why)
 
 
-def _question(found: LoadLoop, target: Target, ctas: int) -> UnevenWaves:
-    """Return which launches gain."""
-    needed = resources_of(found, target)
+def _question(found: LoadLoop, target: Target, ctas: int, times: Latencies) -> UnevenWaves:
+    """Return which launches gain: none where they do not know how long a tile block is."""
+    needed, loops = resources_of(found, target), LaunchLoops()
     together = needed.blocks if isinstance(needed, Resources) else 1
-    return UnevenWaves(together, ctas)
+    if all(bounds := loops.bounds([found.loop])):
+        loops.add(bounds, product_cycles(found.loop, times))
+    cost = _handing_over(found.loop, times)
+    return UnevenWaves(together, ctas, cost, loops.steps, loops.loops)
 
 
 def _why_it_does_not_pay(loop: scf.ForOp, times: Latencies) -> str | None:
@@ -298,14 +302,18 @@ def _behind_next_place(block: Block) -> set[Operation]:
 
 
 def _cost(loop: scf.ForOp, times: Latencies) -> int:
-    """Return the iterations that take as long as to transfer what the loop carries.
+    """Return the iterations that take as long as to transfer what the loop carries."""
+    return ceil_div(_handing_over(loop, times), product_cycles(loop, times))
+
+
+def _handing_over(loop: scf.ForOp, times: Latencies) -> int:
+    """Return the cycles that it takes to transfer what the loop carries.
 
     It leaves a CTA by stores and comes to another one by loads, while nothing is multiplied.
     """
     tiles = [tile for value in loop.results if (tile := as_tile(value.type)) is not None]
     bytes_ = sum(prod(tile.get_shape()) * bits_of(tile.element_type) // 8 for tile in tiles)
-    cycles = times.load(bytes_) + times.bulk_store(bytes_)
-    return ceil_div(cycles, product_cycles(loop, times))
+    return times.load(bytes_) + times.bulk_store(bytes_)
 
 
 def _cta(build: Builder) -> SSAValue:
