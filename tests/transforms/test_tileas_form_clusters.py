@@ -155,3 +155,20 @@ def test_clusters_of_four_take_no_more_waves(tile_blocks: int, has_room: bool) -
     """An H200 has room for 30 of them on its 132 multiprocessors."""
     question = next(one for one in compiled(PLAIN).abi.shared_loads if one.count == 4)
     assert question.has_room((tile_blocks, 1, 1), 132, 120) is has_room
+
+
+@pytest.mark.parametrize(
+    ("pitch", "grid", "suits"),
+    [
+        (1024, (16, 8, 1), False),  # all at once
+        (1032, (16, 8, 1), True),  # in two lines for each row
+        (1024, (32, 16, 1), True),
+    ],
+)
+def test_ctas_that_run_at_once_load_lines_together(pitch: int, grid: Any, suits: bool) -> None:
+    text = "f16[?, ?%8; ?%8, 1]@16"
+    signature = f"a: {text}, b: {text}, c: {text}, tm=64, tn=128, tk=64"
+    abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
+    question = next(one for one in abi.shared_loads if one.cluster == (2, 1, 1))
+    arrays = [None, 1024, 1024, pitch, 1] * 3
+    assert question.suits(arrays, grid, 132) is suits

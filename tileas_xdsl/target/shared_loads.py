@@ -25,6 +25,11 @@ ROW_PERCENT: Mapping[int, int] = {128: 100, 64: 115, 32: 135, 16: 200}
 """How long a box of 128 bytes takes the path, by the divisor of the bytes from row to row: rows are
 in two lines.  On an H200, 2026-11-29, 4096^3 f16 in 128x128 tiles: 674, 584, 505, 353 TFLOP/s."""
 
+TOGETHER_PERCENT = 50
+"""The same of rows of whole lines where all CTAs run at once, and so load the same lines at one
+time: 88 bytes a cycle.  1024^3 f16 on an H200 in 64x128 tiles: 5.24 us, 6.06 in clusters of two;
+128x64 5.19, 5.86; but 2048^3 with rows of B an odd multiple of 16 bytes apart 37.6, 27.8."""
+
 ROW_ALIGNMENT = max(ROW_PERCENT)
 """Bytes that divide those from row to row where each row is in one line."""
 
@@ -67,10 +72,11 @@ class SharedLoads:
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch may have clusters, and gains by them, as far as it is known."""
-        del multiprocessors
         if grid[self.axis] % self.count or 0 in grid:
             return False
-        return self._gain(args, grid) >= MIN_GAIN and self.are_equal(args, grid)
+        at_once = prod(grid) <= multiprocessors
+        gain = self._gain(args, grid, at_once=at_once)
+        return gain >= MIN_GAIN and self.are_equal(args, grid)
 
     def has_room(self, grid: Sequence[int], multiprocessors: int, of_clusters: int) -> bool:
         """Whether tile blocks take no more waves where clusters can be than on all."""
@@ -86,22 +92,21 @@ class SharedLoads:
         del multiprocessors
         return range(self.count)
 
-    def _gain(self, args: Sequence[Any], grid: Sequence[int]) -> float:
+    def _gain(self, args: Sequence[Any], grid: Sequence[int], *, at_once: bool = False) -> float:
         """Return the cycles of an iteration over those with clusters; 0 for unknown ones."""
         last = max((load.pitch for load in self.loads), default=ALIGNED)
         first = [np.zeros(1, np.int64)] * len(AXES)
         pitches = values_of(self.steps[: last + 1], args, grid, first)
         if pitches is None:
             return 0
-        return self.gain(
-            [0 if one.pitch == ALIGNED else int(pitches[one.pitch]) for one in self.loads]
-        )
+        known = [0 if one.pitch == ALIGNED else int(pitches[one.pitch]) for one in self.loads]
+        return self.gain(known, at_once=at_once)
 
-    def gain(self, pitches: Sequence[int]) -> float:
-        """The same for loads with these bytes from row to row."""
+    def gain(self, pitches: Sequence[int], *, at_once: bool = False) -> float:
+        """The same for loads with these bytes from row to row; whether all CTAs run `at_once`."""
         alone = together = 0.0
         for load, pitch in zip(self.loads, pitches, strict=True):
-            moved = load.bytes * row_percent(pitch) / 100 / self.rate
+            moved = load.bytes * row_percent(pitch, at_once=at_once) / 100 / self.rate
             alone += moved
             together += moved / self.count if load.is_shared else moved
         return max(alone, self.cycles) / max(together, self.cycles, 1)
@@ -124,7 +129,9 @@ class SharedLoads:
         return True
 
 
-def row_percent(pitch: int) -> int:
+def row_percent(pitch: int, *, at_once: bool = False) -> int:
     """Return how long the path from the L2 cache takes for rows that are so many bytes apart."""
+    if at_once and pitch % ROW_ALIGNMENT == 0:
+        return TOGETHER_PERCENT
     known = (percent for divisor, percent in ROW_PERCENT.items() if pitch % divisor == 0)
     return next(known, max(ROW_PERCENT.values()))

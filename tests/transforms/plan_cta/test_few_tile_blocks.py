@@ -157,3 +157,14 @@ def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> No
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right
     assert emulated(problem, kernel, order="random", seed=1).is_right
+
+
+@pytest.mark.parametrize(
+    ("tiles", "counts"),
+    [((64, 64), [1]), ((64, 128), [2, 1]), ((128, 64), [2, 1]), ((128, 128), [4, 2, 1])],
+)
+def test_a_cta_multiplies_for_as_long_as_it_reads(tiles: Any, counts: Sequence[int]) -> None:
+    tm, tn = tiles
+    signature = f"a: {HALVES}, b: {HALVES}, c: {HALVES}, tm={tm}, tn={tn}, tk=64"
+    abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
+    assert [one.count for one in abi.few_tile_blocks] == counts
