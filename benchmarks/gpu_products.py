@@ -27,6 +27,13 @@ TILES = ((128, 128, 64), (128, 256, 64), (256, 128, 64))
 BYTE_TILES = ((128, 128, 128), (128, 256, 128), (256, 128, 128), (64, 256, 128))
 """Rows, columns and depth of a block."""
 
+FEW_TILES = (
+    *((64, 64, 128), (64, 128, 64), (128, 64, 64), (128, 128, 64)),
+    *((64, 128, 128), (128, 64, 128)),
+)
+"""Of launches that have a multiprocessor, or several, for each tile."""
+
+TRITON_FEW = (((64, 64, 128), 4, 4), ((64, 128, 64), 4, 4), ((128, 128, 64), 4, 8))
 TRITON_BYTES = (((128, 128, 128), 4, 4), ((128, 256, 128), 3, 8), ((128, 256, 64), 4, 8))
 TRITON_BATCHED = (((128, 128, 64), 2, 4), ((128, 128, 64), 3, 8), ((128, 256, 64), 2, 8))
 TRITON_SKINNY = (((16, 64, 128), 4, 4), ((16, 128, 128), 4, 4), ((16, 64, 256), 3, 4))
@@ -364,6 +371,23 @@ def _experts(choices: int, d: Data) -> None:
         d["out"][mine] = d["tokens"][mine // choices] @ weights.t()
 
 
+def few_tiles(target: str) -> Iterator[Case]:
+    """Products of so few tiles that each has a multiprocessor to itself, or several."""
+    import kernels.cutile.matmul as module
+
+    sizes = ((512, 512, 512), (1024, 1024, 1024), (512, 512, 4096))
+    for m, n, k in (*sizes, (128, 4096, 4096), (512, 4096, 4096)):
+
+        def data(m: int = m, n: int = n, k: int = k) -> Data:
+            return {"a": random("f16", m, k), "b": random("f16", k, n), "out": unset("f16", m, n)}
+
+        ours = _tiled(module.matmul, (m, n), FEW_TILES, target)
+        size = 2 * (m * k + k * n + m * n)
+        triton = triton_matmuls((m, n, k), TRITON_FEW)
+        name = f"few tiles {m}x{n}x{k} f16"
+        yield _case(name, 2.0 * m * n * k, data, ours, partial(_matmul, ""), size, triton)
+
+
 def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
     """Products of few rows, which read B once: bound by memory."""
     import kernels.cutile.matmul as module
@@ -390,7 +414,7 @@ def products(target: str) -> Iterator[Case]:
     """All of these."""
     plain, many = (
         (transposed, odd_rows, of_bytes, packed, of_tf32, of_f64),
-        (batched, persistent, grouped, experts),
+        (batched, persistent, grouped, experts, few_tiles),
     )
     for maker in (*plain, *many, skinny):
         yield from maker(target)
