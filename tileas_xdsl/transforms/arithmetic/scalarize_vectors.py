@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
     ModuleOp,
     VectorType,
 )
@@ -40,7 +41,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
-from tileas_xdsl.dialects.cute import MakeFragmentOp
+from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
@@ -116,6 +117,7 @@ class _Scalarizer:
             and len(op.results) == 1
             and isinstance(op.results[0].type, VectorType)
             and is_side_effect_free(op)
+            and not _is_of_words(op)
             and self._is_read_by_elements(op.results[0])
         )
 
@@ -152,6 +154,34 @@ class _Scalarizer:
                 return _inserted(single, reader)
             case _:
                 return _inserted(extraction(value, position, type_), reader)
+
+
+def _is_of_words(op: Operation) -> bool:
+    """Whether an operation computes several integers in each register, of words that are there."""
+    if not isinstance(op, _OF_WORDS):
+        return False
+    element = element_type(op.results[0])
+    if not isinstance(element, IntegerType) or element.width.data not in (8, 16):
+        return False
+    return all(map(_is_of_memory, op.operands))
+
+
+def _is_of_memory(value: SSAValue) -> bool:
+    """Whether a vector has its elements in words: it was loaded, or is computed of such ones."""
+    match value.owner:
+        case vector.BitcastOp() | LoadOp() | arith.ConstantOp():
+            return True
+        case Operation() as made:
+            return _is_of_words(made)
+        case _:
+            return False
+
+
+_OF_WORDS = (
+    *(arith.AddiOp, arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp),
+    arith.SubiOp,
+)
+"""What is computed of packed integers at once (`packed_integers.py`)."""
 
 
 def _constant_position(extract: vector.ExtractOp) -> int | None:

@@ -125,6 +125,16 @@ def _registers(values: Iterable[SSAValue]) -> int:
     return sum(type_.count.data * KINDS[type_.kind.data].bits // 32 for type_ in types)
 
 
+@dataclass(frozen=True)
+class Halves:
+    """Bytes 0 and 2, and bytes 1 and 3 of words, each the low byte of a sum of 16 bits."""
+
+    even: SSAValue
+    odd: SSAValue
+    terms: int
+    """How many bytes were added at most."""
+
+
 @dataclass
 class Lowering:
     """The lowering of one kernel."""
@@ -141,6 +151,8 @@ class Lowering:
     """Whether it addresses dynamic shared memory."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     addresses: dict[SSAValue, Address] = field(default_factory=dict[SSAValue, Address])
+    apart: dict[SSAValue, Halves] = field(default_factory=dict[SSAValue, Halves])
+    """Of words of four bytes what they were put together of."""
     location: LocationAttr = UNKNOWN_LOC
     loop: Loop | None = None
     begun: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])

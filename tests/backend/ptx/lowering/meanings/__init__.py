@@ -1,6 +1,7 @@
 """Single-fragment operations and their numpy references."""
 
 from tests.backend.ptx.lowering.meanings.arithmetic import (
+    CHAINS,
     DIVISIONS,
     DIVISIONS_BY_CONSTANTS,
     FLOATS,
@@ -17,6 +18,7 @@ __all__ = ["ALL", "DTYPES", "Array", "Meaning"]
 
 ALL = (
     *INTEGERS,
+    *CHAINS,
     *DIVISIONS,
     *DIVISIONS_BY_CONSTANTS,
     *SHIFTS,

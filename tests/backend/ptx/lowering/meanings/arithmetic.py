@@ -65,8 +65,35 @@ INTEGERS = [
         "minui": unsigned(np.minimum),
         "maxui": unsigned(np.maximum),
     }.items()
-    for element, count in (("i32", 4), ("i64", 1), ("i16", 1))
+    for element, count in (("i32", 4), ("i64", 1), ("i16", 1), ("i16", 4), ("i8", 8))
 ]
+
+
+def _chain(name: str, body: str, expected: Callable[..., Array]) -> Meaning:
+    """Several operations on bytes, which stay in registers of 16 bits in between."""
+    lines = "\n".join(f"{line} : vector<8xi8>" for line in body.splitlines())
+    return Meaning(f"bytes: {name}", ("i8", "i8"), "i8", lines, expected, 8)
+
+
+def _many_sums(count: int) -> str:
+    terms = [f"%s{k} = arith.addi %s{k - 1}, %x{k % 2}" for k in range(1, count)]
+    return "\n".join(["%s0 = arith.addi %x0, %x1", *terms, f"%r = arith.addi %s{count - 1}, %x0"])
+
+
+CHAINS = [
+    _chain(
+        "the larger of sums",
+        "%u = arith.addi %x0, %x1\n%v = arith.maxui %u, %x0\n%r = arith.addi %v, %u",
+        lambda x, y: unsigned(np.maximum)(x + y, x) + (x + y),
+    ),
+    _chain(
+        "signed and unsigned extremes",
+        "%u = arith.minsi %x0, %x1\n%v = arith.maxui %u, %x0\n%r = arith.subi %v, %x1",
+        lambda x, y: unsigned(np.maximum)(np.minimum(x, y), x) - y,
+    ),
+    _chain("300 sums", _many_sums(300), lambda x, y: x * np.int8(-105) + y * np.int8(-105)),
+]
+"""The last one has 151 terms of either input, more than 16 bits hold."""
 
 DIVISIONS = [
     binary(op, element, function, 1, nonzero=True)

@@ -22,6 +22,7 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.arithmetic.packed_integers import packed_binary
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread, spread_low_bits
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -109,6 +110,12 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
         low.define(result, low.emit(rule.predicate(lhs, rhs, "pred")))
         return
     whole_integers(low, form)
+    if isinstance(op, arith.AddiOp) and 0 in map(constant_integer, (a, b)):
+        low.define(result, rhs if constant_integer(a) == 0 else lhs)
+        return
+    if (made := packed_binary(op, low, form)) is not None:
+        low.define(result, made)
+        return
     bits = register_bits(form)
     if isinstance(op, arith.MuliOp) and (halves := _extended(low, op)) is not None:
         low.define(result, low.emit(ptx.MulOp(*halves, "s32", mode="wide")))
