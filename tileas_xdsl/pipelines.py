@@ -103,6 +103,7 @@ _TO_THREADS = (
     "scalarize-vectors",
     "tileas-cse",
     "separate-constant-offsets",
+    "join-neighbouring-loads",
     "overlap-launches",
     "convert-cute-nvgpu-to-ptx",
 )

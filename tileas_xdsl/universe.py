@@ -44,6 +44,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "expand-int-to-float",
         "expand-math",
         "fuse-fma",
+        "join-neighbouring-loads",
         "scalarize-vectors",
         "separate-constant-offsets",
         "sink-negf-through-shapes",

@@ -15,7 +15,7 @@ __all__ = ["MODULES", "Judged", "Problem", "emulated", "evaluated", "problems", 
 MODULES: Sequence[str] = (
     *("vector_add", "saxpy", "activations", "softmax", "rms_norm", "layer_norm", "transpose"),
     *("reductions", "cumulative_sum", "dropout", "cross_entropy", "rope"),
-    *("gather_scatter", "histogram"),
+    *("gather_scatter", "histogram", "stencils"),
     *("matmul", "quantized_matmul", "batched_matmul", "split_k", "persistent", "grouped_matmul"),
     *("fft", "attention", "attention_backward", "flash_decode", "moe"),
 )

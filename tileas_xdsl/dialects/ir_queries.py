@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TypeVar
 
-from xdsl.dialects import gpu, memref, tensor
+from xdsl.dialects import gpu, memref, tensor, vector
 from xdsl.dialects.arith import ConstantOp, ExtSIOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
@@ -19,8 +19,8 @@ from tileas_xdsl.dialects.kinds import Kinds
 
 OpT = TypeVar("OpT", bound=Operation)
 
-_NUMBERS = Kinds(gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp)
-"""What computes a number, and declares nothing about effects."""
+_NUMBERS = Kinds(gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp, vector.BitcastOp)
+"""What computes numbers, and declares nothing about effects."""
 
 
 def enclosing_ops(op: Operation) -> Iterator[Operation]:

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.values.rows.neighbours import Neighbours
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
@@ -127,6 +128,8 @@ class ThreadBuilder:
     """Loads through pointers, and the copies of their tiles, that `cp.async` does."""
     touched: set[SSAValue] = field(default_factory=set[SSAValue])
     """Arrays in global memory that earlier code accesses and some operation stores to."""
+    neighbours: Neighbours = field(default_factory=Neighbours)
+    """Loads whose elements lie beside those of others."""
     promised: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """Divisors of values that the program guarantees."""
     barriers: dict[Operation, int] = field(default_factory=dict[Operation, int])

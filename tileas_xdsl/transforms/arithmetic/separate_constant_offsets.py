@@ -97,7 +97,7 @@ class SeparateConstantOffsets(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         groups: dict[object, list[tuple[Access, Sum]]] = defaultdict(list)
-        sums = _Sums()
+        sums = Sums()
         for access in instances_in(op, LoadOp, StoreOp):
             if (found := sums.address(access)) is not None:
                 groups[access.parent, access.ptr.type, found.key].append((access, found))
@@ -109,7 +109,7 @@ class SeparateConstantOffsets(ModulePass):
 
 
 @dataclass
-class _Sums:
+class Sums:
     """Numbers as sums of values; of values that are computed alike the first one stands for all."""
 
     known: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
@@ -190,7 +190,9 @@ class _Sums:
         if (found := self.firsts.get(value)) is not None:
             return found
         made = value.owner
-        if isinstance(made, Operation) and not made.regions and is_side_effect_free(made):
+        if isinstance(made, arith.AddiOp) and constant_integer(made.rhs) == 0:
+            value = self.first(made.lhs)
+        elif isinstance(made, Operation) and not made.regions and is_side_effect_free(made):
             operands = tuple(map(self.first, made.operands))
             described = frozenset(made.properties.items()), frozenset(made.attributes.items())
             key = made.parent, made.name, operands, described, value.type
@@ -200,7 +202,7 @@ class _Sums:
         return value
 
 
-def _share(sums: _Sums, group: list[tuple[Access, Sum]]) -> None:
+def _share(sums: Sums, group: list[tuple[Access, Sum]]) -> None:
     """Let accesses have the address of the first element among them, and their distances."""
     least = {
         index: min(found.distances[index] for _, found in group) for index in group[0][1].distances

@@ -8,6 +8,7 @@ from dataclasses import field
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups
+from tileas_xdsl.analysis.values.rows.neighbours import Neighbours
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.threads.index.rearrangement import TakenElements
@@ -53,6 +54,8 @@ class Assignment:
         default_factory=dict[Operation, Sequence[TakenElements]]
     )
     """What views and `generate`s take of other tiles, as far as somebody has asked."""
+    neighbours: Neighbours = field(default_factory=Neighbours)
+    """Loads whose elements lie beside those of others."""
 
     def kind(self, group: TileGroup) -> frozenset[Space]:
         """Where a group may be; a group of parts is where their wholes are."""

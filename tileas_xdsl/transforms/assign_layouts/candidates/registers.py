@@ -313,6 +313,8 @@ class RegisterAccess:
     memory: Space | None
     """The memory on its other side; None if there are registers."""
     loads_tensor_memory: bool
+    neighbours: int | None
+    """Bytes that divide where its rows begin but for a constant, if it has neighbours."""
 
     @property
     def bits(self) -> int:
@@ -328,7 +330,8 @@ def _register_access(
     """Return how an operation accesses a group of tiles in registers along an axis."""
     loads = op in {value.owner for value in group.values} and loads_tensor_memory(a, op)
     memory = memory_of(a, op, group)
-    return RegisterAccess(op, axis, group, a.agent(group.first_op), memory, loads)
+    agent, neighbours = a.agent(group.first_op), a.neighbours.alignment(op)
+    return RegisterAccess(op, axis, group, agent, memory, loads, neighbours)
 
 
 def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
@@ -364,7 +367,8 @@ def _candidates(access: RegisterAccess, option: Option) -> Iterator[Candidate]:
         width = _width(option, fragment, bits)
         alignment, known = width * bits // 8, row_alignment(access.op, bits)
         refused = f"rows begin at multiples of {known} bytes, not of {alignment}"
-        if stated_alignment(access.op, bits) % max(alignment, 1):
+        stated = access.neighbours or stated_alignment(access.op, bits)
+        if stated % max(alignment, 1):
             steps = store_steps(fragment, 1, bits)
         else:
             steps = store_steps(fragment, width, bits) if stores else row_steps(fragment, width)

@@ -115,7 +115,9 @@ def _loaded_through(e: ThreadBuilder, op: LoadBase, ordering: MemoryOrder) -> Sc
             found.append((each.cell, value))
         return where.collected(found, shared=alone)
 
-    runs = Runs.of(where, stored=False) if ordering.semantics is None else None
+    # Elements that have neighbours are joined with those of other loads, element by element.
+    is_alone = ordering.semantics is None and e.neighbours.alignment(op) is None
+    runs = Runs.of(where, stored=False) if is_alone else None
     if runs is None:
         return one_by_one()
     return by_chunks_or_elements(e, runs, lambda: runs.load(padding), one_by_one)
