@@ -113,8 +113,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 """Tensor maps are encoded by host code, and become arguments."""
 
 _FROM_TILEAA = (
-    *_plain("convert-tileaa-to-tileas", "tileas-bound-rows", "tileas-sum-rows-early"),
-    *_plain("tileas-peel-masks"),
+    *_plain("convert-tileaa-to-tileas", "tileas-split-choices"),
+    *_plain("tileas-bound-rows", "tileas-sum-rows-early", "tileas-peel-masks"),
     *_plain("tileas-relax-weights", "tileas-end-products", "tileas-fuse-elementwise"),
     *_plain("tileas-plan-cta", "tileas-load-tables"),
     *_plain("tileas-normalize-dot-operands"),

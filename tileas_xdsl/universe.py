@@ -53,6 +53,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-fuse-elementwise",
         "tileas-normalize-dot-operands",
         "tileas-relax-weights",
+        "tileas-split-choices",
     ),
     "transforms.conversion": (
         "convert-cudatile-to-tileaa",

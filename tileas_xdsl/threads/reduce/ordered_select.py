@@ -70,7 +70,7 @@ UNORDERED = 7
 def is_free_of_order(op: ReduceOp) -> bool:
     """Return whether a body of comparisons and selects is commutative and associative."""
     block = op.body.block
-    if len(op.sources) > MAX_SOURCES or not _only_chooses(block):
+    if len(op.sources) > MAX_SOURCES or not only_chooses(block):
         return False
     domain = _rows([arg.type for arg in block.args[: len(op.sources)]])
     size = len(domain[0])
@@ -83,7 +83,21 @@ def is_free_of_order(op: ReduceOp) -> bool:
     return _is_same(one, other, used) and _is_same(left, right, used)
 
 
-def _only_chooses(block: Block) -> bool:
+def pairs_of_rows(op: ReduceOp) -> tuple[Row, Row]:
+    """All pairs of rows of representative numbers that a body may get."""
+    domain = _rows([arg.type for arg in op.body.block.args[: len(op.sources)]])
+    size = len(domain[0])
+    a, b = np.unravel_index(np.arange(size**2), (size,) * 2)
+    x, y = ([column[k] for column in domain] for k in (a, b))
+    return x, y
+
+
+def chosen_of_pairs(op: ReduceOp, first: Row, second: Row) -> Row:
+    """The rows that a body of comparisons and selects chooses of pairs of rows."""
+    return _chosen(op.body.block, first, second)
+
+
+def only_chooses(block: Block) -> bool:
     """Return whether a body compares elements of one tile only, and selects whole rows."""
     count, args = len(block.args) // 2, list(block.args)
     # Arguments are `(left of tile 0, left of tile 1, ..., right of tile 0, ...)`, so `k % count` is
