@@ -77,6 +77,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-dynamic-persistent",
         "tileas-form-clusters",
         "tileas-make-persistent",
+        "tileas-order-tile-blocks",
         "tileas-plan-cta",
         "tileas-remove-dead-args",
         "verify-dominance",
