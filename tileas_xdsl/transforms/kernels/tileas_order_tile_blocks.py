@@ -1,7 +1,7 @@
 """The pass `tileas-order-tile-blocks`: tile blocks that share lines of memory run side by side.
 
     %i = gpu.block_id x; %g = gpu.block_id y              %n = block_id x + block_id y * grid_dim x
-    %t = tiled_load %x[%i, %k, %g] : 1x64x8 of f16   ->   %i = %n / grid_dim y; %g = %n mod grid_dim y
+    %t = tiled_load %x[%i, %k, %g] : 1x64x8xf16   ->      %i = %n / grid_dim y; %g = %n mod that
 
 Hardware starts tile blocks along x first.  Where the tiles of those along another axis are beside
 each other in memory, and narrower than a line, a line is loaded for one of them and has left the
@@ -120,8 +120,6 @@ def _order(kernel: func.FuncOp, first: str) -> None:
         Rewriter.replace_op(op, [], [indices[str(op.dimension.data)]])
 
 
-def _number(
-    build: Builder, kind: type[gpu.BlockIdOp | gpu.GridDimOp], axis: str
-) -> SSAValue:
+def _number(build: Builder, kind: type[gpu.BlockIdOp | gpu.GridDimOp], axis: str) -> SSAValue:
     found = build.insert(kind(gpu.DimensionAttr(gpu.DimensionEnum(axis)))).result
     return build.insert(arith.IndexCastOp(found, i32)).result

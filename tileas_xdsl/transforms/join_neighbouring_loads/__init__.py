@@ -1,0 +1,1 @@
+"""Parts of `join-neighbouring-loads`: which loads lie beside one another, and bytes of words."""
