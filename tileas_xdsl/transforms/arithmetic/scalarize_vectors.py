@@ -30,9 +30,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     ModuleOp,
     VectorType,
+    i8,
+    i16,
 )
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -158,10 +159,7 @@ class _Scalarizer:
 
 def _is_of_words(op: Operation) -> bool:
     """Whether an operation computes several integers in each register, of words that are there."""
-    if not isinstance(op, _OF_WORDS):
-        return False
-    element = element_type(op.results[0])
-    if not isinstance(element, IntegerType) or element.width.data not in (8, 16):
+    if not isinstance(op, _OF_WORDS) or element_type(op.results[0]) not in (i8, i16):
         return False
     return all(map(_is_of_memory, op.operands))
 

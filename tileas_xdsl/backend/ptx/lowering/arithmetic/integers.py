@@ -110,7 +110,7 @@ def _binary(op: arith.AddiOp, low: Lowering) -> None:
         low.define(result, low.emit(rule.predicate(lhs, rhs, "pred")))
         return
     whole_integers(low, form)
-    if isinstance(op, arith.AddiOp) and 0 in map(constant_integer, (a, b)):
+    if type(op) is arith.AddiOp and 0 in map(constant_integer, (a, b)):
         low.define(result, rhs if constant_integer(a) == 0 else lhs)
         return
     if (made := packed_binary(op, low, form)) is not None:

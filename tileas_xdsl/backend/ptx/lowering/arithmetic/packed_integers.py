@@ -54,7 +54,7 @@ def _sums_of_pairs(low: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
     return low.emit(ptx.AddOp(a, b, "s16x2"))
 
 
-def _extremes_of_pairs(kind: type[ptx.MinOp | ptx.MaxOp], type_: str) -> Words:
+def _extremes_of_pairs(kind: type[ptx.BinaryOp], type_: str) -> Words:
     return lambda low, a, b: low.emit(kind(a, b, type_))
 
 
@@ -76,7 +76,7 @@ def _differences(low: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
     return low.emit(ptx.XorOp(rest, upper, "b32"))
 
 
-def _extremes(kind: type[ptx.MinOp | ptx.MaxOp]) -> Words:
+def _extremes(kind: type[ptx.BinaryOp]) -> Words:
     """Of unsigned bytes."""
 
     def made(low: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -87,7 +87,7 @@ def _extremes(kind: type[ptx.MinOp | ptx.MaxOp]) -> Words:
     return made
 
 
-def _extremes_of_signed(kind: type[ptx.MinOp | ptx.MaxOp]) -> Words:
+def _extremes_of_signed(kind: type[ptx.BinaryOp]) -> Words:
     """With the upper bits flipped, signed bytes have the order of unsigned ones."""
     unsigned = _extremes(kind)
 
