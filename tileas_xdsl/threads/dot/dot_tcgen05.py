@@ -11,8 +11,10 @@ from xdsl.ir import Block, Region
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import UmmaOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.product_ends import ends_of
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import INSTRUCTION_K_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -46,14 +48,15 @@ def issue(e: ThreadBuilder, op: Product) -> TmemTile:
     check_target(e, op)
     a, b = shared_tile(e, op.a), shared_tile(e, op.b)
     accumulator = accumulator_of_product(e, op)
-    (rows, columns), (depth, _) = accumulator.shape, shape_of(op.b.type) or (0, 0)
+    (rows, columns), (depth, own) = accumulator.shape, shape_of(op.b.type) or (0, 0)
     a_major, b_major = major_of(op.a.type, of_b=False), major_of(op.b.type, of_b=True)
     left = a.layout.canonical(op, rows, depth, e.plan.target, major=a_major)
     blocks = blocks_of(e)
     check_pair(e.plan, op)
     right = b.layout.canonical(op, columns // blocks, depth, e.plan.target, major=b_major)
     first, other = tcgen05_descriptor(e, a, left), tcgen05_descriptor(e, b, right)
-    destination, steps = address(e, accumulator), depth * a.layout.bits // INSTRUCTION_K_BITS
+    destination, (_, end) = address(e, accumulator), ends_of(op, own, depth)
+    steps = ceil_div(end * a.layout.bits, INSTRUCTION_K_BITS)
     a_type, b_type = operand_types(op)
     with predicated(e, is_mma_issuer(e)):
         for k in range(steps):

@@ -124,7 +124,7 @@ def _columns_of_interest(op: DotOp | AsyncDotOp, columns: int) -> int:
     """Return of how many columns instructions are: other ones, if a warpgroup has all, stay C's."""
     depth, whole = shape_of(op.b.type) or (0, 0)
     own, _ = ends_of(op, whole, depth)
-    return columns if columns < whole else align_up(own, COLUMNS_OF_ANY)
+    return columns if columns < whole else min(align_up(own, COLUMNS_OF_ANY), columns)
 
 
 def _first(e: ThreadBuilder, part: SSAValue, registers: int) -> SSAValue:

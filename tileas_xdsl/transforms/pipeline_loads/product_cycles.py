@@ -8,6 +8,7 @@ from xdsl.dialects import scf
 
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.product_ends import ends_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.costs.latencies import Latencies
 
@@ -23,6 +24,6 @@ def dot_cycles(op: DotOp, times: Latencies) -> int:
     atom = None if op.atom is None else op.atom.data
     if not isinstance(atom, MmaAtom):
         return 0
-    *batch, m, k = shape_of(op.a.type) or (1, 1)
-    n = (shape_of(op.b.type) or (1,))[-1]
+    *batch, m, depth = shape_of(op.a.type) or (1, 1)
+    n, k = ends_of(op, (shape_of(op.b.type) or (1,))[-1], depth)
     return times.product(prod(batch) * m, n, k, atom.a)
