@@ -1,5 +1,6 @@
 """The `tileas` command as a user calls it: output, exit codes, and nothing half-written."""
 
+import errno
 import re
 import subprocess
 import sys
@@ -164,6 +165,7 @@ def test_huge_numbers_never_make_a_traceback(
     [
         (MemoryError("no room\nfor it"), "this needs more memory than there is: no room for it"),
         (MemoryError(), "this needs more memory than there is"),
+        (OSError(errno.ENOSPC, "Full"), "cannot write the output: Full"),
         (
             KeyError("x"),
             "internal error in this tool: KeyError: 'x' (set TILEAS_TRACEBACK=1 for the traceback)",
