@@ -35,3 +35,22 @@ def delta_rule(k, v, q, y, rows: ct.Constant[int], columns: ct.Constant[int]):
         query = ct.reshape(ct.load(q, (t, 0), (1, rows)), (rows, 1))
         state = state + key * (value - ct.sum(state * key, axis=0, keepdims=True)) * 0.01
         ct.store(y, (t, 0), ct.sum(state * query, axis=0, keepdims=True))
+
+
+@ct.kernel
+def picked(x, places, y, count: int):
+    """Sums of elements whose places are loaded, too; those beside the array are zeros."""
+    total = ct.zeros((256,), dtype=ct.float32)
+    for i in range(count):
+        at = ct.gather(places, i * 256 + ct.arange(256, dtype=ct.int32), padding_value=-1)
+        total += ct.gather(x, at)
+    ct.store(y, (0,), total)
+
+
+@ct.kernel
+def followed(x, y, count: int):
+    """Each place is the one before it in a chain: nothing can be loaded before that."""
+    at = ct.arange(256, dtype=ct.int32)
+    for _ in range(count):
+        at = ct.gather(x, at)
+    ct.store(y, (0,), at)

@@ -1,3 +1,4 @@
+# pyright: basic
 """Loops that load the tiles of several rounds together do as many rounds, and in order."""
 
 from __future__ import annotations
@@ -25,6 +26,29 @@ def test_rounds_that_are_left_over_or_none(low: int, high: int) -> None:
     assert not found.findings
     wanted = sum((x[256 * i :][:256] for i in range(low, high, 3) if 0 <= i < 16), np.zeros(256))
     np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 7])
+def test_elements_are_loaded_through_pointers_that_are_loaded(count: int) -> None:
+    x, y = RNG.standard_normal(500).astype(np.float32), np.full(256, np.nan, np.float32)
+    places = RNG.integers(-100, 600, 256 * 7 - 50).astype(np.int32)
+    kernel = tileas.compile(kernels.picked, x, places, y, count, target="sm_90a")
+    assert re.search(r"rounds_loaded_together = [24]\b", kernel.ir("tileas-pipeline-loads"))
+    found = kernel.emulate(x, places, y, count)
+    assert not found.findings
+    at = np.pad(places, (0, 50), constant_values=-1).reshape(7, 256)[:count]
+    wanted = np.where((at >= 0) & (at < 500), x[at % 500], 0).sum(axis=0)
+    np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-5)
+
+
+def test_a_chain_is_followed_step_by_step() -> None:
+    x, y = RNG.permutation(256).astype(np.int32), np.zeros(256, np.int32)
+    kernel = tileas.compile(kernels.followed, x, y, 5, target="sm_90a")
+    assert "rounds_loaded_together" not in kernel.ir("tileas-pipeline-loads")
+    wanted = np.arange(256)
+    for _ in range(5):
+        wanted = x[wanted]
+    np.testing.assert_array_equal(kernel.emulate(x, y, 5).arrays[1], wanted)
 
 
 def test_rows_in_turn_whose_threads_wait_for_each_other() -> None:

@@ -14,10 +14,10 @@ a multiprocessor; ptxas neither unrolls such loops nor moves loads over their ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import IntegerAttr, i32
@@ -26,12 +26,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -45,6 +47,9 @@ from tileas_xdsl.threads.pipeline.occupancy import (
     resident_registers,
 )
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
+
+Load: TypeAlias = TiledLoadOp | LoadOp
+"""Of a tile at coordinates, or through pointers."""
 
 BYTES_IN_FLIGHT = 32 * 1024
 """Of a multiprocessor, for the bandwidth of DRAM: 33 bytes a ns, for about 1 us."""
@@ -80,19 +85,18 @@ def load_together(function: func.FuncOp, target: Target) -> None:
             _unroll(loop, loads, rounds)
 
 
-def _loads(loop: scf.ForOp) -> Sequence[TiledLoadOp]:
+def _loads(loop: scf.ForOp) -> Sequence[Load]:
     """Return what a loop without loops in it, and without products, loads by the round."""
     inside = operations_in(loop.body)
     if LOADED_TOGETHER in loop.attributes or any(
         isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside
     ):
         return ()
-    mine = set(inside)
-    return [
-        op
-        for op in loop.body.block.ops
-        if isinstance(op, TiledLoadOp) and _may_come_first(op, loop, mine)
-    ]
+    mine, found = set(inside), list[Load]()
+    for op in loop.body.block.ops:
+        if isinstance(op, Load) and _may_come_first(op, loop, mine, found):
+            found.append(op)
+    return found
 
 
 def _known_rounds(loop: scf.ForOp) -> int:
@@ -108,21 +112,47 @@ def writes_by_place(op: Operation) -> bool:
     return op.has_trait(MemoryWriteEffect) and getattr(op, "token", None) is None
 
 
-def _may_come_first(op: TiledLoadOp, loop: scf.ForOp, inside: AbstractSet[Operation]) -> bool:
-    """Whether threads load into registers, from a place that the number of the round gives."""
-    if op.atom.data.family != "ldg" or op.mask is not None:
+def _may_come_first(
+    op: Load, loop: scf.ForOp, inside: AbstractSet[Operation], others: Sequence[Load]
+) -> bool:
+    """Whether threads load into registers, from a place that the number of the round gives.
+
+    Of pointers it may be what other loads that come first found.
+    """
+    is_masked = isinstance(op, TiledLoadOp) and op.mask is not None
+    if op.atom.data.family != "ldg" or is_masked:
         return False
     if space_of(op.result.type) not in (None, Space.RMEM) or op.token is None:
         return False
     if op.out_token is not None and op.out_token.uses:
         return False
-    behind = {one for one in operations_behind(op.operands) if one in inside}
-    values = {value for one in (op, *behind) for value in one.operands}
+    behind = {one for one in _behind(op.operands) if one in inside}
+    values = {value for one in (op, *behind) for value in _read(one)}
     carried = set(loop.body.block.args[1:])
-    return all(map(is_of_scalars, behind)) and not values & carried
+    if isinstance(op, TiledLoadOp):
+        return all(map(is_of_scalars, behind)) and not values & carried
+    is_early = all(one in others or is_side_effect_free(one) for one in behind)
+    return is_early and not values & carried and pointer_of(op.base.type) is not None
 
 
-def _rounds(function: func.FuncOp, loads: Sequence[TiledLoadOp], target: Target) -> int:
+def _behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
+    """The operations that values are computed by, and what the bodies of tiles read, each once."""
+    seen, pending = set[Operation](), list(values)
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation) and owner not in seen:
+            seen.add(owner)
+            pending += _read(owner)
+            yield owner
+
+
+def _read(op: Operation) -> Iterator[SSAValue]:
+    """The operands of an operation, and of those inside of it."""
+    for one in (op, *operations_in(op)) if op.regions else (op,):
+        yield from one.operands
+
+
+def _rounds(function: func.FuncOp, loads: Sequence[Load], target: Target) -> int:
     """Return the rounds, a power of two, whose tiles leave registers for enough warps."""
     spec = KernelFacts(function).spec
     threads = spec.num_warps * WARP
@@ -140,7 +170,7 @@ def _rounds(function: func.FuncOp, loads: Sequence[TiledLoadOp], target: Target)
     return 1 << max(1, min(wanted, 1 + (available - live) // added)).bit_length() - 1
 
 
-def _only_streams(loads: Sequence[TiledLoadOp]) -> bool:
+def _only_streams(loads: Sequence[Load]) -> bool:
     """Whether a loop has little to do but to wait: a conversion and a sum for what it loads."""
     (body,) = {op.parent for op in loads}
     assert body is not None
@@ -149,11 +179,11 @@ def _only_streams(loads: Sequence[TiledLoadOp]) -> bool:
     return is_little and all(op.name.startswith("arith.") for op in work)
 
 
-def _bytes(op: TiledLoadOp) -> int:
+def _bytes(op: Load) -> int:
     return max(1, prod(shape_of(op.result.type) or ()) * bits_of(element_of(op.result.type)) // 8)
 
 
-def _unroll(loop: scf.ForOp, loads: Sequence[TiledLoadOp], rounds: int) -> None:
+def _unroll(loop: scf.ForOp, loads: Sequence[Load], rounds: int) -> None:
     """Run so many rounds at a time, their loads first; what is left over as before."""
     kind: Any = loop.step.type
     count = arith.ConstantOp(IntegerAttr(rounds, kind))
@@ -182,7 +212,7 @@ def _end_of_whole(
     return end.result, (top, distance, rounds, many, length, end)
 
 
-def _fill(body: Block, loop: scf.ForOp, loads: Sequence[TiledLoadOp], rounds: int) -> None:
+def _fill(body: Block, loop: scf.ForOp, loads: Sequence[Load], rounds: int) -> None:
     inner = loop.body.block
     numbers: list[SSAValue] = [body.args[0]]
     for _ in range(rounds - 1):
@@ -190,7 +220,7 @@ def _fill(body: Block, loop: scf.ForOp, loads: Sequence[TiledLoadOp], rounds: in
         body.add_op(following)
         numbers.append(following.result)
     clones: list[dict[SSAValue, SSAValue]] = [{inner.args[0]: number} for number in numbers]
-    early = set(operations_behind(value for load in loads for value in load.operands))
+    early = set(_behind(value for load in loads for value in load.operands))
     early |= set(loads)
     for mine in clones:
         body.add_ops([op.clone(mine) for op in inner.ops if op in early])
