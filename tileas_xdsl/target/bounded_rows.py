@@ -5,11 +5,14 @@ behind its end, which code for any length learns from masks.  Code for rows of 4
 elements has no registers for the last three eighths, and code for rows of just 5,120 no masks:
 
     eighth of the tile     1    2    3    4    5    6    7    8
-    rows of 4,097 to 5,119 ==== ==== ==== ==== mask -    -    -
+    rows of 4,097 to 5,104 ==== ==== ==== ==== mask -    -    -
     rows of 5,120          ==== ==== ==== ==== ==== -    -    -
 
 Operands of products are the same: of a depth of 128 a row of 80 elements has five instructions of
 16, whether or not it fills the last one.
+
+Rows that begin between vectors are held from a vector on (`tileas-rotate-rows`): those of 5,105 to
+5,119 elements may reach into the next eighth, and have a form of their own.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ PARTS = 8
 MIN_PART = 256
 """Elements of a part at least: vectors of 16 bytes for the lanes of a warp, of 16-bit elements."""
 
+ROOM = 16
+"""Elements of which the shortest are 16 bytes: a row begins fewer than so many behind a vector."""
+
 
 @dataclass(frozen=True)
 class BoundedRows:
@@ -42,7 +48,7 @@ class BoundedRows:
     arguments: tuple[int, ...]
     """The arguments of the kernel that are extents of rows."""
     first: int
-    """The first of the forms: with n parts, 2n - 2 ends in part n, and 2n - 1 with it."""
+    """The first of the forms, of which each part has as many as `ends`."""
     last: int
     step: int = 0
     """Elements that an instruction multiplies; 0 for rows that nothing multiplies."""
@@ -50,8 +56,8 @@ class BoundedRows:
     @staticmethod
     def of(width: int, arguments: Sequence[int], step: int = 0) -> BoundedRows:
         """The launches with rows that the tile holds."""
-        last = 2 * (width // part_of(width, step)) - 1
-        return BoundedRows(width, tuple(arguments), 0, last, step)
+        made = BoundedRows(width, tuple(arguments), 0, 0, step)
+        return replace(made, last=len(made.ends) * (width // made.part) - 1)
 
     @property
     def part(self) -> int:
@@ -59,16 +65,25 @@ class BoundedRows:
         return part_of(self.width, self.step)
 
     @property
+    def ends(self) -> Sequence[int]:
+        """The last lengths of the forms of a part, in which rows end.
+
+        Of rows that nothing multiplies, which may be rotated, some leave room for a vector.
+        """
+        room = () if self.step else (self.part - ROOM,)
+        return (*room, self.part - 1, self.part)
+
+    @property
     def least(self) -> int:
         """The fewest elements of a row."""
-        part = self.part
-        return (self.first // 2 + 1) * part if self.first % 2 else self.first // 2 * part + 1
+        part, form = divmod(self.first, len(self.ends))
+        return part * self.part + (0, *self.ends)[form] + 1
 
     @property
     def most(self) -> int:
         """The most elements of a row."""
-        end = (self.last // 2 + 1) * self.part
-        return end if self.last % 2 else end - 1
+        part, form = divmod(self.last, len(self.ends))
+        return part * self.part + self.ends[form]
 
     @property
     def gains(self) -> bool:

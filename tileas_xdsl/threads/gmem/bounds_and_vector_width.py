@@ -155,17 +155,21 @@ class GlobalTile:
         limit = self.limits[-1]
         return None if limit is None or self.factors[-1] else most_of(limit)
 
+    @property
+    def least(self) -> int:
+        """The columns of the tile that are in bounds at least."""
+        limit = self.limits[-1]
+        if limit is None or self.factors[-1]:
+            return 0 if limit is not None else self.shape[-1]
+        return least_of(limit) or 0
+
     def is_behind(self, piece: AccessChunk) -> bool:
         """Whether a piece is known to be behind the end of the array in all threads."""
         return self.end is not None and piece.span > 1 and piece.shift >= self.end
 
     def is_within(self, columns: int) -> bool:
         """Whether so many columns of the tile are known to be in bounds."""
-        limit = self.limits[-1]
-        if limit is None or self.factors[-1]:
-            return False
-        least = least_of(limit)
-        return least is not None and columns <= least
+        return self.limits[-1] is not None and columns <= self.least
 
     def contains(self, e: ThreadBuilder, columns: int) -> SSAValue | None:
         """Return whether all rows are in bounds up to a column; None if they always are."""

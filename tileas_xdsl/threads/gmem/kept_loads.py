@@ -65,7 +65,7 @@ from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
-from tileas_xdsl.threads.gmem.rotated_access import Column, RotatedRow
+from tileas_xdsl.threads.gmem.rotated_row import Column, RotatedRow
 from tileas_xdsl.threads.gmem.vector_cuts import VectorCut
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk

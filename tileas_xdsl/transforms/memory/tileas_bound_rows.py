@@ -1,8 +1,8 @@
 """The pass `tileas-bound-rows`: code for rows of a length that a launch knows.
 
-func.func @k(%p, %n)                                      for rows of 4,097 to 5,119 elements:
+func.func @k(%p, %n)                                      for rows of 4,097 to 5,104 elements:
   %v = make_memref %p sizes[%n]
-  %x = tiled_load %v[0] : 8192                              %m = assume %n, bounded<4096, 5120>
+  %x = tiled_load %v[0] : 8192                              %m = assume %n, bounded<4096, 5104>
                                                             %v = make_memref %p sizes[%m]
   tileas.bounded_rows = {width = 8192, arguments = [1]}     %x = tiled_load %v[0] : 8192
 
@@ -38,8 +38,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStor
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.target.bounded_rows import MIN_PART, part_of
+from tileas_xdsl.target.bounded_rows import MIN_PART, ROOM, part_of
 from tileas_xdsl.target.kernel_abi import BOUNDED_ROWS, ROW_LENGTHS
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 
@@ -169,15 +170,12 @@ def _argument(extent: SSAValue) -> int | None:
 def _state(rows: Rows, least: int, most: int) -> None:
     """State how long rows are, for all that reads their lengths.
 
-    Bounds between two parts are the ends of these, of which vectors are parts.
+    Bounds are multiples of vectors, so that the lengths that are taken from them are, too.
     """
+    bounds = BoundedAttr(least // ROOM * ROOM, ceil_div(most, ROOM) * ROOM)
     for extent in rows.extents:
         uses, made = list(extent.uses), extent.owner
-        known = (
-            _number(most, extent)
-            if least == most
-            else AssumeOp(extent, BoundedAttr(least - 1, most + 1))
-        )
+        known = _number(most, extent) if least == most else AssumeOp(extent, bounds)
         is_made = isinstance(made, Operation)
         place = InsertPoint.after(made) if is_made else InsertPoint.at_start(made)
         Rewriter.insert_op(known, place)
