@@ -31,7 +31,7 @@ from benchmarks.conformance.assembler_on_path import use_assembler
 from benchmarks.conformance.judging import Exceptions, NoAssemblerError
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.frontend.bytecode.layout import LATEST
-from tileas_xdsl.frontend.cutile.kernels import MissingPackageError
+from tileas_xdsl.frontend.needed_packages import MissingPackageError
 from tileas_xdsl.frontend.signature import SignatureError
 from tileas_xdsl.interpreters.ptx import FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
