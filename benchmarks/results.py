@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,3 @@ def _change(row: Row, before: Row | None) -> tuple[str, str, str, str]:
 
 def _shown(row: Row) -> str:
     return f"{number(row.value)} {row.unit}"
-
-
-def missed(rows: Iterable[Row]) -> list[Row]:
-    """Those that do not reach their bars."""
-    return [row for row in rows if row.bar is not None and row.ratio(row.bar) < 1]

@@ -285,3 +285,42 @@ def test_the_smoke_tests_of_the_makefile_are_there() -> None:
     listed = text.split("$(addprefix tests/,")[1].split(")")[0].replace("\\", " ").split()
     assert len(listed) > 10
     assert [path for path in listed if not (ROOT / "tests" / path).exists()] == []
+
+
+def _module_file(name: str) -> Path | None:
+    """The file of one of our modules; None of those of other packages, and of folders."""
+    path = ROOT.joinpath(*name.split("."))
+    files = (path / "__init__.py", path.with_suffix(".py"))
+    return next((file for file in files if file.exists()), None)
+
+
+@cache
+def _offered(file: Path) -> frozenset[str]:
+    """What can be imported from a module: names that it binds anywhere, modules beside it."""
+    found = {path.stem for path in file.parent.iterdir()} if file.name == "__init__.py" else set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.alias(name=name, asname=asname):
+                found.add(asname or name)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def test_what_benchmarks_and_kernels_import_is_there() -> None:
+    """Many of them run beside a GPU or packages that no test has."""
+    missing = [
+        f"{path.relative_to(ROOT)}: {node.module}.{alias.name}"
+        for folder in ("benchmarks", "docs", "kernels", "tests/hardware")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in _nodes(path)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        if (file := _module_file(node.module)) is not None
+        for alias in node.names
+        if not _offered(file) & {alias.name, "*", "__getattr__"}
+    ]
+    assert missing == []

@@ -36,9 +36,6 @@ from tileas_xdsl.frontend.signature import SignatureError
 from tileas_xdsl.interpreters.ptx import FindingsError
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError
 
-MODULES = ("torch", "torch.testing", "cuda.tile", "tileas_xdsl.cutile", "pytest")
-"""What takes long to import, and starts nothing on a GPU."""
-
 GPU = "gpu"
 ASSEMBLER = "assembler"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.results import Results, Row, comparison, missed, number, tables
+from benchmarks.results import Results, Row, comparison, number, tables
 from benchmarks.running import machine, median_seconds, run_benchmark
 
 ROWS = (
@@ -38,10 +38,6 @@ def test_tables_have_a_column_for_each_of_the_others() -> None:
         "gemm       100 ms  150 (1.50 x)  240 (2.40 x)",
     ]
     assert number(0.012345) == "0.01235"
-
-
-def test_bars_that_are_missed() -> None:
-    assert missed(ROWS) == [ROWS[1]]
 
 
 def test_json_is_read_again(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
-from tileas_xdsl.dialects.ptx import ConstOp, EntryOp, RetOp, SharedOp, UndefOp, param
+from tileas_xdsl.dialects.ptx import ConstOp, SharedOp, UndefOp
 
 needs_ptxas = pytest.mark.skipif(
     find_tool("ptxas") is None, reason="ptxas is not installed: pip install 'tileas-xdsl[ptxas]'"
@@ -40,15 +40,6 @@ class Body:
 def module_of(*entries):
     """Return a module of the given functions with a shared-memory variable `smem`."""
     return ModuleOp([SharedOp("smem", align=1024, extern=True), *entries])
-
-
-def filled(fill, *, name="k"):
-    """Return a function whose single block is filled by `fill` through a `Body`."""
-    entry = EntryOp(name, [param("u64"), param("b8", 128, 64)], maxntid=(128, 1, 1))
-    body = Body(entry.entry_block)
-    fill(body)
-    body(RetOp())
-    return entry
 
 
 def refused_lines(text, arch):

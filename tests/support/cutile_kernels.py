@@ -34,9 +34,6 @@ NEWER: dict[str, tuple[str, str]] = {
 }
 """Kernels that need a newer version, with that version."""
 
-REFUSED = {"unsigned_floor": "x: u32[?]"}
-"""Kernels that the front end accepts and the dialect rejects: unsigned division rounded down."""
-
 
 @ct.kernel
 def vector_add(a, b, c):

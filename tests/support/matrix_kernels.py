@@ -188,7 +188,6 @@ def moved_matrices(
 
 HOPPER = get_target("sm_90a")
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
-LEAD, STRIDE = 4096, 8192
 
 
 def canonical(mode: str, major: str, bits: int, rows: int) -> CanonicalLayout:

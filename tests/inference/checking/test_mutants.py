@@ -37,7 +37,6 @@ def test_right_decisions_are_accepted(example: Example) -> None:
 
 WHOLE = owners(64, (4, 16), I * 16 + J, ZERO)
 SWAPPED = owners(64, (4, 16), I * -16 - J + 63, ZERO)
-QUADS = owners(32, (16, 8), I * 2 + J // 4, J % 4)
 PAIRS = owners(32, (16, 8), I * 2 + J % 8 // 2 % 2, J // 4 * 2 + J % 2)
 ONCE = owners(32, (16,), I, ZERO)
 

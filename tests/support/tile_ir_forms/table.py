@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from tests.support.tile_ir_forms.form import Form, Operand
@@ -339,10 +339,3 @@ FAMILIES: Mapping[str, Callable[[], Iterator[Form]]] = {
         pointer_accesses, view_accesses, updates, shapes, combinations, products,
     )
 }  # fmt: skip
-
-
-def forms(families: Sequence[str] = ()) -> Iterator[tuple[str, Form]]:
-    """All forms of some families, of all by default."""
-    for name in families or FAMILIES:
-        for form in FAMILIES[name]():
-            yield name, form

@@ -16,10 +16,6 @@ from tileas_xdsl.target.mma.register_layouts import (
 )
 
 
-def mma(row, column):
-    return lambda w, g, t, i: (row(w, g, t, i), column(w, g, t, i))
-
-
 def a_16bit(w, g, t, i):
     return g + 8 * (i >> 1 & 1) + 16 * w, 2 * t + (i & 1) + 8 * (i >> 2)
 

@@ -174,10 +174,6 @@ def test_comparisons(relation: str) -> None:
         check(text, [i, j], wanted)
 
 
-def _wrapped(of: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, b: of(a, b).astype(a.dtype)
-
-
 WRAPPING: Mapping[str, Callable[..., Any]] = {
     "addi": np.add,
     "subi": np.subtract,

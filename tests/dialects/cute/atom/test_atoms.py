@@ -14,7 +14,6 @@ from tileas_xdsl.dialects.cute.atom.calls import MakeAtomOp
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.transforms.conversion.cute_desugar import CuteDesugar
 
-SRC = '!cute.memref<f16, gmem, "{}">'
 COPY = "!test_cute.copy<#builtin.int<{}>>"
 MMA = "!test_cute.mma"
 

@@ -322,12 +322,6 @@ def test_a_store_that_does_not_wait_for_a_load_in_flight_is_a_race() -> None:
 
 # Copies
 
-SPACES = {
-    "gmem": "%g",
-    "smem": "%s",
-    "tmem": "%t",
-    "rmem": "%r",
-}
 PAIRS = [
     ("gmem", "rmem"),
     ("gmem", "smem"),
