@@ -1,7 +1,7 @@
 """xDSL's core classes with methods that do less; their answers are the same.
 
 A warm compilation of attention asks 45,000 times whether an operation, a type or a value is of a
-class, hashes 40,000 values and operations, and makes 3,000 operations of their parts.
+class, and hashes 40,000 values and operations.
 
     asked                       xDSL's method                         here
     isinstance(op, scf.ForOp)   ABCMeta.__instancecheck__, in Python  type.__instancecheck__
@@ -9,8 +9,6 @@ class, hashes 40,000 values and operations, and makes 3,000 operations of their 
     op.operands                 def operands: return OpOperands(op)   the class is the getter
     IntegerAttr(1, i32)         isinstance(self, Data | Parametrized  not asked: Attribute has no
                                 Attribute), a new union each time     other derived classes
-    Operation.create(...)       takes away operands of a new          there are none
-                                operation, by way of a setter
     op.clone()                  constructors, nested generators       `cloning.clone`
     @irdl_attr_definition       compiles up to six methods            `data_classes.dataclass`
     @irdl_op_definition         reads fields and formats              when one is made, in dialects
@@ -28,14 +26,12 @@ a `typing.Protocol` too, whose metaclass is another one.
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from xdsl import irdl
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.core import OpOperands, OpSuccessors
 from xdsl.irdl import AttrConstraint, IRDLOperation, attributes, operations
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor
@@ -53,8 +49,6 @@ ROOTS: Sequence[type] = (Attribute, SSAValue, Operation, Block, Region)
 HASHED_BY_IDENTITY: Sequence[type] = (*Region.__bases__, SSAValue, IRDLOperation)
 """Classes of IR that define `__hash__` as `id(self)`."""
 
-_NONE: Mapping[str, Attribute] = MappingProxyType({})
-
 
 class PlainTests(ABCMeta):
     """Abstract classes whose instances are those of the class and of what derives from it."""
@@ -71,7 +65,6 @@ def accelerate() -> None:
         type.__setattr__(kind, "__hash__", object.__hash__)
     _set_getter("operands", OpOperands)
     _set_getter("successors", OpSuccessors)
-    type.__setattr__(Operation, "__init__", _initialise)
     type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
@@ -119,33 +112,3 @@ def _remembered_constraint(hint: Any, allow_type_var: bool) -> AttrConstraint:
 
 def _verify(self: Attribute) -> None:
     self._verify()  # pyright: ignore[reportPrivateUsage]
-
-
-def _initialise(
-    self: Operation,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = _NONE,
-    attributes: Mapping[str, Attribute] = _NONE,
-    location: LocationAttr | None = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> None:
-    """Initialise an operation by its parts, as `Operation.__init__` does."""
-    values = SSAValues(operands)
-    uses = tuple([Use(self, index) for index in range(len(values))])
-    for value, use in zip(values, uses, strict=True):
-        value.add_use(use)
-    self._operands = values  # pyright: ignore[reportPrivateUsage]
-    self._operand_uses = uses  # pyright: ignore[reportPrivateUsage]
-    self.results = SSAValues([OpResult(kind, self, n) for n, kind in enumerate(result_types)])
-    self.properties = dict(properties)
-    self.attributes = dict(attributes)
-    self.location = UNKNOWN_LOC if location is None else location
-    if successors:
-        self.successors = successors
-    self.regions = ()
-    for region in regions:
-        self.add_region(region)
-    self.__post_init__()
