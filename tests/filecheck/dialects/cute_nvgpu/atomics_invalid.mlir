@@ -5,7 +5,7 @@
 %p, %x, %q, %y, %h, %b = "test.op"() : () -> (!cute.ptr<f32, gmem>, f32, !cute.ptr<i64, smem>, i64, !cute.ptr<i8, gmem>, i8)
 // expected-error@+1 {{'cute_nvgpu.arch.atomic_rmw' op has no max of f32}}
 %0 = cute_nvgpu.arch.atomic_rmw "max" %x, %p : f32, !cute.ptr<f32, gmem> -> f32
-// expected-error@+1 {{'cute_nvgpu.arch.atomic_rmw' op updates by add, and, exch, max, min, or, umax, umin, xor, not by mul}}
+// expected-error@+1 {{'cute_nvgpu.arch.atomic_rmw' op updates by add, and, exch, inc, max, min, or, umax, umin, xor, not by mul}}
 %1 = cute_nvgpu.arch.atomic_rmw "mul" %y, %q : i64, !cute.ptr<i64, smem> -> i64
 // expected-error@+1 {{'cute_nvgpu.arch.atomic_rmw' op updates f32, not i64}}
 %2 = cute_nvgpu.arch.atomic_rmw "add" %y, %p : i64, !cute.ptr<f32, gmem> -> i64

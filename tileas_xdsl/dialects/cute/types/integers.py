@@ -52,6 +52,7 @@ def _integer(width: int) -> type[DivisibleType]:
 
 DIVISIBLE = {width: _integer(width) for width in (4, 8, 16, 32, 64)}
 """The integers, by their bits."""
+I4Type, I8Type, I16Type, I32Type, I64Type = DIVISIBLE.values()  # The dialect finds its types here.
 
 
 @irdl_attr_definition
