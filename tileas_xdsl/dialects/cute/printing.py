@@ -11,14 +11,14 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.atom.interfaces import TensorMapType
-from tileas_xdsl.dialects.cute.base.operation import FixedResults
+from tileas_xdsl.dialects.cute.base.operation import CuteOp
 from tileas_xdsl.dialects.cute.memory.views import check_element
 from tileas_xdsl.dialects.cute.types.views import MemRefType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 
 @irdl_op_definition
-class PrintOp(FixedResults):
+class PrintOp(CuteOp):
     """Prints values by a format: one view of memory, every element of it; or numbers.
 
     `cute-desugar` makes a loop over the coordinates of a view, which prints the coordinate and the
@@ -44,7 +44,7 @@ class PrintOp(FixedResults):
 
 
 @irdl_op_definition
-class PrintViewOp(FixedResults):
+class PrintViewOp(CuteOp):
     """Prints the elements of a view, with the coordinate of each if it is `verbose`.
 
     `cute-desugar` makes a loop over the coordinates of it.
@@ -64,7 +64,7 @@ class PrintViewOp(FixedResults):
         check_element(self, self.source)
 
 
-class PrintTensorMap(FixedResults, ABC):
+class PrintTensorMap(CuteOp, ABC):
     """Prints the fields of a tensor map to the file with the number `fd`.
 
     No source says in which words, so that no pass lowers it.

@@ -35,7 +35,7 @@ from tileas_xdsl.dialects.cute.atom.interfaces import (
     target_fault,
 )
 from tileas_xdsl.dialects.cute.base.operands import has_static_shape
-from tileas_xdsl.dialects.cute.base.operation import CuteOp, FixedResults
+from tileas_xdsl.dialects.cute.base.operation import CuteOp
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.tiled_atoms import TiledCopyType, TiledMmaType
@@ -129,7 +129,7 @@ def atom_of(op: CuteOp, value: SSAValue, kind: type[A], what: str) -> A:
     return type_
 
 
-class AtomCall(FixedResults, ABC):
+class AtomCall(CuteOp, ABC):
     """An operation that an atom does."""
 
 

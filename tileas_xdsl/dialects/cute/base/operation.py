@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
-from xdsl.irdl import IRDLOperation, irdl_attr_definition
+from xdsl.irdl import IRDLOperation, VarResultDef, irdl_attr_definition
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
@@ -165,14 +165,9 @@ def parse_cute(cls: type[T], parser: Parser) -> T:
     types, results = parse_signature(parser)
     operands = resolved(parser, pending, types)
     if results is None:
-        results = [INFERRED] * cls.RESULTS if issubclass(cls, FixedResults) else [INFERRED]
+        definitions = cls.get_irdl_definition().results
+        results = [INFERRED for _, one in definitions if not isinstance(one, VarResultDef)]
     return inferred(cls, operands, properties, results, attributes)
-
-
-class FixedResults(CuteOp):
-    """An operation without results, or with several: how many it has if no type is written."""
-
-    RESULTS: ClassVar[int] = 0
 
 
 def parse_operands(parser: Parser) -> list[UnresolvedOperand]:

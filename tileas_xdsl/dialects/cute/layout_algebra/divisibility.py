@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
@@ -11,7 +11,7 @@ from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute.base.operation import CuteOp, FixedResults, InferredOp
+from tileas_xdsl.dialects.cute.base.operation import CuteOp, InferredOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import numbers, symbol
 from tileas_xdsl.dialects.cute.types.integers import (
     DivisibleType,
@@ -108,11 +108,10 @@ class GetDivisorOp(InferredOp):
 
 
 @irdl_op_definition
-class GetAuxOp(FixedResults, InferredOp):
+class GetAuxOp(InferredOp):
     """What the division by a divisor is made of: the multiplier and two shifts."""
 
     name = "cute.fast_divmod.get_aux"
-    RESULTS: ClassVar[int] = 3
     prepared = operand_def(FastDivisorType)
     multiplier = result_def(i32)
     shift1 = result_def(i8)
@@ -154,11 +153,10 @@ class DivideOp(InferredOp):
 
 
 @irdl_op_definition
-class ComputeOp(FixedResults, InferredOp):
+class ComputeOp(InferredOp):
     """Quotient and remainder of a number that is not negative."""
 
     name = "cute.fast_divmod.compute"
-    RESULTS: ClassVar[int] = 2
     dividend = operand_def(i32)
     prepared = operand_def(FastDivisorType)
     quotient = result_def(i32)

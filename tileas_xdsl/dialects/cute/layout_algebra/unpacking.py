@@ -20,7 +20,7 @@ from xdsl.traits import Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.operands import tree_of
-from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, FixedResults, InferredOp
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, InferredOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Number,
     Tile,
@@ -36,7 +36,7 @@ from tileas_xdsl.layout.int_tuple import flat, is_tuple
 
 
 @irdl_op_definition
-class GetLeavesOp(FixedResults, InferredOp):
+class GetLeavesOp(InferredOp):
     """The leaves of a tuple, each as a tuple of one."""
 
     name = "cute.get_leaves"
@@ -56,7 +56,7 @@ class GetLeavesOp(FixedResults, InferredOp):
 
 
 @irdl_op_definition
-class GetScalarsOp(FixedResults, InferredOp):
+class GetScalarsOp(InferredOp):
     """The numbers of a value as integers; with `only_dynamic` those that run time knows."""
 
     name = "cute.get_scalars"
@@ -82,7 +82,7 @@ def _integer_type(number: Any) -> Attribute:
 
 
 @irdl_op_definition
-class GetLayoutsFromTileOp(FixedResults, InferredOp):
+class GetLayoutsFromTileOp(InferredOp):
     """The layouts of a tile, each of a mode; modes that are left whole have none."""
 
     name = "cute.get_layouts_from_tile"
@@ -118,7 +118,7 @@ class MakeTupleOp(AlgebraOp):
 
 
 @irdl_op_definition
-class UnpackTupleOp(FixedResults, InferredOp):
+class UnpackTupleOp(InferredOp):
     """The modes of a tuple, each as a value."""
 
     name = "cute.unpack_tuple"

@@ -15,7 +15,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.operands import has_static_shape, layout_of, numbers_of, tree_of
-from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp, FixedResults, InferredOp
+from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp, InferredOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
     Descriptor,
     Pointer,
@@ -299,7 +299,7 @@ class MemRefLoadOp(InferredOp):
 
 
 @irdl_op_definition
-class MemRefStoreOp(FixedResults):
+class MemRefStoreOp(CuteOp):
     """Puts an element at a coordinate of a view."""
 
     name = "cute.memref.store"
@@ -337,7 +337,7 @@ class MemRefLoadVecOp(InferredOp):
 
 
 @irdl_op_definition
-class MemRefStoreVecOp(FixedResults):
+class MemRefStoreVecOp(CuteOp):
     """Puts a vector into all places of a view, colexicographically."""
 
     name = "cute.memref.store_vec"

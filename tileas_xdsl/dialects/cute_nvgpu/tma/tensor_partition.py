@@ -6,7 +6,7 @@ Source: CUTLASS include/cute/atom/copy_traits_sm90_tma.hpp, tma_partition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, result_def, traits_def
@@ -15,7 +15,7 @@ from xdsl.traits import Pure
 from tileas_xdsl import layout as algebra
 from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.operands import is_static_layout, tree_of
-from tileas_xdsl.dialects.cute.base.operation import FixedResults, InferredOp
+from tileas_xdsl.dialects.cute.base.operation import InferredOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, View, symbol, type_of
 from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
 from tileas_xdsl.dialects.cute.memory.views import bit_width
@@ -30,7 +30,7 @@ __all__ = ["TmaPartitionOp"]
 
 
 @irdl_op_definition
-class TmaPartitionOp(FixedResults, InferredOp):
+class TmaPartitionOp(InferredOp):
     """Shared and global tensors, ((copy, copies), rests...), for the block at `cta_coord`.
 
     Mode 0 of both tensors is what the blocks of `cta_layout` load together, in shares by multicast.
@@ -44,7 +44,6 @@ class TmaPartitionOp(FixedResults, InferredOp):
     gmem = operand_def()
     smem_part = result_def()
     gmem_part = result_def()
-    RESULTS: ClassVar[int] = 2
     traits = traits_def(Pure())
 
     def values(self) -> list[Any]:
