@@ -23,6 +23,11 @@ CASES = {
     "an unsigned remainder": ("%found = arith.remui %word, %c28 : i32", 27),
     "a signed remainder": ("%found = arith.remsi %word, %c28 : i32", None),
     "a signed byte": ("%found = arith.extsi %byte : i8 to i32", None),
+    "a promise": ("%found = nv_tileaa.assume %word, #nv_tileaa.bounded<0, 40> : i32", 40),
+    "a promise that allows negative ones": (
+        "%found = nv_tileaa.assume %word, #nv_tileaa.bounded<?, 40> : i32",
+        None,
+    ),
     "a coordinate": (
         """%found = nv_tileas.generate : tensor<4x8xi32> {
   ^bb0(%i: index, %j: index):

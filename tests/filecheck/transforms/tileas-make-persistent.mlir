@@ -237,21 +237,16 @@ func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tile
 // -----
 
 // Rows that begin between vectors are rotated (`tileas-rotate-rows`), and weights and biases that they
-// meet with them: a loop over rows keeps these.  It steps by a multiple of 16 rows, which are rotated alike,
-// where there are as many CTAs and more rows; a few CTAs take none then.
+// meet with them: a loop over rows keeps these.
 
 // CHECK-LABEL: @weighted
 // CHECK-SAME:  persistent = 1
 // CHECK:       %[[XY:.*]] = arith.muli
 // CHECK:       %[[COUNT:.*]] = arith.muli %[[XY]], %{{.*}} : i32
-// CHECK:       %[[WHOLE:.*]] = arith.andi %[[CTAS:.*]], %{{.*}} : i32
-// CHECK:       %[[MORE:.*]] = arith.cmpi ult, %[[CTAS]], %[[COUNT]] : i32
-// CHECK:       %[[STEP:.*]] = arith.select %{{.*}}, %[[WHOLE]], %[[CTAS]] : i32
-// CHECK:       %[[TAKES:.*]] = arith.cmpi ult, %[[CTA:.*]], %[[STEP]] : i32
-// CHECK:       %[[FIRST:.*]] = arith.select %[[TAKES]], %[[CTA]], %[[COUNT]] : i32
-// CHECK:       scf.for %{{.*}} = %[[FIRST]] to %[[COUNT]] step %[[STEP]]
+// CHECK:       scf.for %{{.*}} = %{{.*}} to %[[COUNT]] step
 // CHECK:         nv_tileas.tiled_load
 // CHECK:         nv_tileas.tiled_load
+// CHECK:       nv_tileas.rounds_loaded_together = 1 : i32
 func.func @weighted(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %stride: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %x = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>

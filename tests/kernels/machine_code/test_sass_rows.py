@@ -105,18 +105,17 @@ def test_weights_of_a_norm_take_no_block_its_room() -> None:
 
 @needs_nvdisasm
 def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
-    """Of shared memory: a CTA has rows that begin alike; 32 warps of a multiprocessor have room.
-
-    In front of the loop two vectors are read for each that is rotated.
-    """
+    """Of shared memory, by words, of which one more is read for each vector."""
     signature = (
         "x: f16[?, ?], w: f16[?], b: f16[?], y: f16[?, ?], means: f32[?], scales: f32[?], "
         "rows=1, columns=4096"
     )
     made, counts = assembled(layer_norm, signature)
     assert made.spills == 0
-    assert made.registers <= 64
-    assert counts["LDS.128"] == 2 * 8 + 8 + 2
+    # Of 4,095 columns 0.84 of a copy, and 0.83 with 64 registers and a line for each way to begin.
+    assert made.registers <= 72
+    assert counts["LDS"] == 2 * 4 * 5
+    assert counts["LDS.128"] == 2
 
 
 @needs_nvdisasm

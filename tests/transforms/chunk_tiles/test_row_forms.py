@@ -1,6 +1,7 @@
 # pyright: basic
 """Rows that are kept in shared memory, or loaded a round ahead, against those in registers."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -83,10 +84,26 @@ def test_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not emulated(WHOLE, kernel, order="lazy").is_right
 
 
-def test_rows_that_no_copy_moves_stay_in_registers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1,001 halves: rows begin at odd ones."""
-    problem = softmax_problem(softmax, "f16", 3, 1001, 1, 1024)
-    assert "cp.async" not in _compiled(problem, "kept", monkeypatch).ptx
+ROTATED = (
+    softmax_problem(softmax, "f16", 5, 2045, 1, 2048),
+    softmax_problem(softmax, "f32", 5, 1001, 1, 1024),
+    softmax_problem(softmax, "bf16", 3, 4103, 1, 8192),
+    norm_problem("f16", 5, 1999, 1, 2048),
+)
+"""Rows that begin between vectors, and lines that they meet."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("problem", ROTATED, ids=str)
+def test_rows_that_begin_anywhere_are_copied_by_vectors(
+    problem: Problem, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What vectors reach into, of the rows before and behind, is no part of them."""
+    kernel = _compiled(problem, form, monkeypatch)
+    assert re.search(r"cp\.async\.cg\.\S* \[%r\d+\], \[%rd\d+\], 16;", kernel.ptx)
+    assert simulated(problem, kernel).is_right
+    for order, seed in ORDERS:
+        assert emulated(problem, kernel, order=order, seed=seed).is_right
 
 
 ROWS = "x: {0}[?, ?%16], y: {0}[?, ?%16], rows=1, columns={1}"

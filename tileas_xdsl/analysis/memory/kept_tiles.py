@@ -10,12 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    KEPT,
+    AsyncTiledLoadOp,
+    TiledLoadBase,
+    TiledLoadOp,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import outflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 
 
 def is_kept(value: SSAValue) -> bool:
@@ -28,6 +37,27 @@ def is_kept(value: SSAValue) -> bool:
     load = made.token.owner
     is_there = isinstance(load, AsyncTiledLoadOp) and KEPT in load.attributes
     return is_there and all(isinstance(use.operation, ExtractSliceOp) for use in value.uses)
+
+
+def is_aligned(op: TiledLoadBase) -> bool:
+    """Whether a row is rotated so that its vectors are aligned; of others, as lines, none are."""
+    return op.rotated is not None and op.rotated.value.data % ACCESS_BYTES == 0
+
+
+def free_numbers(op: Operation, count: int) -> range:
+    """Numbers of tiles in shared memory that no load of the function around an operation has."""
+    function = op if op.parent_op() is None else enclosing_function(op) or op
+    used = [one.attributes.get(KEPT) for one in operations_in(function)]
+    first = 1 + max((one.value.data for one in used if isinstance(one, IntegerAttr)), default=-1)
+    return range(first, first + count)
+
+
+def readers_of(op: AsyncTiledLoadOp) -> Sequence[TiledLoadOp]:
+    """The loads that read, part by part, what a load keeps of a rotated row."""
+    function, number = enclosing_function(op), op.attributes[KEPT]
+    inside = () if function is None else operations_in(function)
+    loads = (one for one in inside if isinstance(one, TiledLoadOp))
+    return [one for one in loads if one.attributes.get(KEPT) == number]
 
 
 def waits_for(token: SSAValue) -> Sequence[Operation]:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import uniform_integer
+from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
@@ -105,7 +106,16 @@ def _generated(op: GenerateOp, bound: Bound) -> int | None:
     return None if end is None else bound(end.operands[0])
 
 
+def _assumed(op: AssumeOp, bound: Bound) -> int | None:
+    low, high = op.fact.bounds if isinstance(op.fact, BoundedAttr) else (None, None)
+    known = bound(op.source)
+    if low is None or low < 0 or high is None:
+        return known
+    return high if known is None else min(high, known)
+
+
 _TABLE: Any = {
+    AssumeOp: _assumed,
     ConvertLayoutOp: _same,
     ExpandDimsOp: _same,
     GenerateOp: _generated,

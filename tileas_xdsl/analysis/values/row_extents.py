@@ -9,11 +9,16 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import upper_bound
+from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.integers import align_up, ceil_div
+from tileas_xdsl.target.bounded_rows import PARTS, ROOM
 
 
 def array_of(op: TiledLoadBase | TiledStoreOp) -> MakeMemrefOp | None:
@@ -35,6 +40,25 @@ def row_of(op: TiledLoadBase | TiledStoreOp) -> tuple[int, SSAValue] | None:
     if not isinstance(extent, SSAValue) or not isinstance(extent.type, IntegerType):
         return None
     return (shape[-1], extent) if constant_integer(uncast(op.coords[-1])) == 0 else None
+
+
+def bytes_of_row(op: TiledLoadBase) -> int:
+    """Return the bytes that a row may take, as far as it is known to reach, and is held.
+
+    Threads hold it by vectors, which reach less than `ROOM` elements beyond it on either side, and
+    those of all threads together are an eighth of a tile at most (`target/bounded_rows.py`).
+    """
+    type_ = op.loaded_type()
+    *_, width = shape_of(type_) or (1,)
+    view = op.view.owner
+    source = without_promises(view.source).owner if isinstance(view, ViewOp) else None
+    extent: SSAValue | int = width
+    if isinstance(source, MakeMemrefOp):
+        extent = source.extent(source.array.get_num_dims() - 1)
+    known = extent if isinstance(extent, int) else upper_bound(extent)
+    part = max(width // PARTS, 1)
+    held = width if known is None else min(align_up(known + ROOM, part), width)
+    return ceil_div((held + 2 * ROOM) * bits_of(element_of(type_)), 8)
 
 
 def uncast(value: SSAValue) -> SSAValue:

@@ -35,6 +35,7 @@ from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.threads.codegen.lowered_values import (
+    KeptLine,
     KeptTile,
     Lowered,
     OrderToken,
@@ -136,8 +137,10 @@ class ThreadBuilder:
     """Shared-memory offsets of the mbarriers of bulk loads outside of pipeline stages."""
     kept_tiles: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
     """Shared-memory offsets of what loads keep there, by the number that says which share one."""
-    kept_lines: dict[Operation, KeptTile] = field(default_factory=dict[Operation, KeptTile])
-    """Lines that loads keep there, which were loaded with the one in front of them."""
+    kept_lines: dict[Attribute, KeptLine] = field(default_factory=dict[Attribute, KeptLine])
+    """Lines that loads keep there, by the number that loads of rows name."""
+    kept_rows: dict[Attribute, KeptTile] = field(default_factory=dict[Attribute, KeptTile])
+    """Rotated rows that loads keep there, by the number that loads of their parts name."""
     parities: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
     """The phase parity that each of those loads completes next; 0 before the first."""
     arguments: Block | None = None

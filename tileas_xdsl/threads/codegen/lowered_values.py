@@ -299,6 +299,31 @@ class LoadToken:
 
 
 @dataclass(frozen=True)
+class KeptLine:
+    """A line in shared memory that rows read from any element on (`gmem/kept_lines.py`)."""
+
+    layout: RegisterLayout
+    """By which threads store it, and read it."""
+    element: Attribute
+    pointer: SSAValue
+    """To the first word of the first plane."""
+    run: int
+    """Elements of a vector of a thread."""
+    planes: int
+    """Words of a vector."""
+    places: int
+    """Words of a plane, of which each vector has one."""
+    end: int | None
+    """The element from which on all are padding, and vectors are not stored."""
+    padding: FloatAttr | IntegerAttr | None
+    """None for zeros."""
+
+    def has(self, first: int) -> bool:
+        """Whether vectors of threads that begin there are stored."""
+        return self.end is None or first - self.run < self.end
+
+
+@dataclass(frozen=True)
 class KeptTile:
     """A tile that threads copy into shared memory, row-major, and read where they use it."""
 
@@ -309,8 +334,8 @@ class KeptTile:
     """To the first element."""
     shape: tuple[int, ...]
     """Of the tile, or of columns of it."""
-    is_copied: bool = True
-    """Whether copies are asynchronous; else each thread has stored what it was given."""
+    is_private: bool = True
+    """Whether those that read it by name read what they have copied themselves."""
     end: int | None = None
     """The column from which on no thread has stored anything, for all of it is `padding`."""
     padding: FloatAttr | IntegerAttr | None = None

@@ -13,25 +13,20 @@ of a warp lie side by side, and accesses have no bank conflicts.  Where threads 
 that they have copied themselves, as layouts of rows have it, no barrier is needed.  Chunks out of
 bounds get the padding, and those that are not aligned in global memory their elements, by plain
 stores.  Source: PTX ISA, cp.async.wait_group.
-
-Lines that rows meet which are rotated (`tileas-rotate-rows`) are put there as they are in memory,
-and then as such a row has them: each chunk is cut out of two (`vector_cuts.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import prod
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, VectorType, i1, i32
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept, waits_for
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import (
     CpAsyncCommitOp,
     CpAsyncOp,
@@ -49,34 +44,21 @@ from tileas_xdsl.target.isa.tables.asynchronous import COPY_SIZES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
-    add,
-    cast_index,
-    index_constant,
     logical_and,
-    modulo,
-    multiply,
-    subtract,
     xor,
 )
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptTile, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, load_window, padding_of
+from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
-from tileas_xdsl.threads.gmem.rotated_row import Column, RotatedRow
-from tileas_xdsl.threads.gmem.vector_cuts import VectorCut
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
-from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import layout_of
 from tileas_xdsl.threads.registers.vector_values import (
-    assembled,
-    joined,
     repeated,
-    strip,
     zero_of,
 )
 from tileas_xdsl.threads.smem.kept_tile import chunk_of, read_kept
@@ -94,8 +76,6 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
         raise op_error(op, "keeps what it loads in order with other accesses; only weak loads do")
     layout = in_rows(e, encoded_layout(e, op, type_) or layout_of(e, op, shape))
     order(e, op)
-    if op.rotated is not None:
-        return _kept_line(e, op)
     if runs_again(op) and not _is_private(e, op, layout):
         synchronize_agent(e)
     tile = _allocated(e, op, layout, source.element)
@@ -116,13 +96,14 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
 def await_kept(e: ThreadBuilder, op: WaitOp, tile: KeptTile) -> KeptTile | RegisterTile:
     """Wait for the copies of the thread, and for those of others where it reads what they copy.
 
-    What is not read part by part is read here: the next copy may have the same memory.
+    What is not read part by part, nor by name, is read here: the next copy may have the same
+    memory.
     """
-    if tile.is_copied:
-        e.insert(CpAsyncWaitOp(0))
-    if tile.is_copied and not _reads_own(e, op, tile.layout):
+    e.insert(CpAsyncWaitOp(0))
+    if not tile.is_private or not _reads_own(e, op, tile.layout):
         synchronize_agent(e)
-    return tile if is_kept(op.values[0]) else read_kept(e, tile, tile.layout)
+    is_read_later = is_kept(op.values[0]) or not op.values[0].uses
+    return tile if is_read_later else read_kept(e, tile, tile.layout)
 
 
 def _is_private(e: ThreadBuilder, op: AsyncTiledLoadOp, layout: RegisterLayout) -> bool:
@@ -132,19 +113,21 @@ def _is_private(e: ThreadBuilder, op: AsyncTiledLoadOp, layout: RegisterLayout) 
 
 
 def _reads_own(e: ThreadBuilder, op: WaitOp, copied: RegisterLayout) -> bool:
+    if not op.values[0].uses:
+        return True
     if not is_kept(op.values[0]):
-        return _has_same_threads(copied, copied)
+        return has_same_threads(copied, copied)
     for use in op.values[0].uses:
         user, value = use.operation, use.operation.operands[use.index]
         if isinstance(user, ExtractSliceOp):
             value = user.result
         layout = encoded_layout(e, user, value.type)
-        if layout is not None and not _has_same_threads(in_rows(e, layout), copied):
+        if layout is not None and not has_same_threads(in_rows(e, layout), copied):
             return False
     return True
 
 
-def _has_same_threads(part: RegisterLayout, copied: RegisterLayout) -> bool:
+def has_same_threads(part: RegisterLayout, copied: RegisterLayout) -> bool:
     """Whether columns of a part of rows, which begins at a chunk of all threads, are of the same
     threads as in the whole."""
     a, b = blocked(part), blocked(copied)
@@ -193,114 +176,3 @@ def _copy(
             missing = logical_and(e, holds, xor(e, exists, e.constant(1, i1)))
             e.insert(StoreOp(repeated(e, number, chunk.count), place, missing))
     return []
-
-
-def _kept_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
-    """Load lines as they are in memory, all that follow one another, and rotate what is stored."""
-    if op in e.kept_lines:
-        return e.kept_lines[op]
-    lines: list[AsyncTiledLoadOp] = []
-    following: Operation | None = op
-    while isinstance(following, AsyncTiledLoadOp) and following.rotated is not None:
-        lines.append(following)
-        following = following.next_op
-    if runs_again(op):
-        synchronize_agent(e)
-        e.kept_lines |= {line: _kept_in_loop(e, line) for line in lines}
-    else:
-        e.kept_lines |= _kept_by_vectors(e, lines)
-    synchronize_agent(e)
-    return e.kept_lines[op]
-
-
-def _kept_by_vectors(
-    e: ThreadBuilder, lines: Sequence[AsyncTiledLoadOp]
-) -> dict[Operation, KeptTile]:
-    """Put lines into shared memory as they are, and again as the rotated row has them.
-
-    Elements that were stored one by one, with four-fold bank conflicts, took 8 % of a layer_norm.
-    """
-    tiles: dict[Operation, KeptTile] = {}
-    loaded = [_loaded(e, line) for line in lines]
-    for line, values in zip(lines, loaded, strict=True):
-        made = _allocated(e, line, values.layout, values.element)
-        tiles[line] = replace(made, is_copied=False)
-        _store(e, tiles[line], values)
-    synchronize_agent(e)
-    rotated = [_rotated(e, line, tiles[line]) for line in lines]
-    synchronize_agent(e)
-    for tile, values in zip(tiles.values(), rotated, strict=True):
-        _store(e, tile, values)
-    return tiles
-
-
-def _kept_in_loop(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
-    """Load and store the elements of a line one after another.
-
-    In a loop over rows that is rare, and takes no registers of what is known of the row.
-    """
-    source, layout = _line_of(e, op)
-    row, tile = (
-        RotatedRow.of(e, op, source, layout, None),
-        _allocated(e, op, layout, source.element),
-    )
-    body, first = Block(arg_types=[IndexType()]), add(e, lane_id(e), multiply(e, warp_id(e), WARP))
-    with e.within(body):
-        position = cast_index(e, body.args[0], i32)
-        column = Column(modulo(e, add(e, position, row.shift), row.width))
-        padding = padding_of(op.padding_value, source.element)
-        made = LoadOp(row.pointer(column), tile.element, row.is_inside(column), fill=padding)
-        e.insert(StoreOp(e.insert(made).result, advance(e, tile.pointer, position)))
-        e.insert(scf.YieldOp())
-    begin, end = cast_index(e, first, IndexType()), index_constant(e, row.width)
-    e.insert(scf.ForOp(begin, end, index_constant(e, e.agent.threads), [], Region(body)))
-    return replace(tile, is_copied=False)
-
-
-def _line_of(e: ThreadBuilder, op: AsyncTiledLoadOp) -> tuple[GlobalView, RegisterLayout]:
-    source, type_ = e.get(op.view), op.loaded_type()
-    assert isinstance(source, GlobalView)
-    return source, in_rows(
-        e, encoded_layout(e, op, type_) or layout_of(e, op, shape_of(type_) or ())
-    )
-
-
-def _loaded(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterTile:
-    """The elements of a line in the order of memory, by vectors."""
-    source, layout = _line_of(e, op)
-    return load_window(e, op, GlobalTile.of(e, op, source, layout.shape), layout)
-
-
-def _store(e: ThreadBuilder, tile: KeptTile, values: RegisterTile) -> None:
-    """Store the chunks of a thread to their places."""
-    mine = is_first_replica(e, tile.layout)
-    for chunk in thread_chunks(e, tile.layout, bits_of(tile.element)):
-        value = strip(e, values.parts[chunk.block], chunk.register, chunk.count)
-        e.insert(StoreOp(value, chunk_of(e, tile, chunk), logical_and(e, mine, chunk.exists)))
-
-
-def _rotated(e: ThreadBuilder, op: AsyncTiledLoadOp, tile: KeptTile) -> RegisterTile:
-    """Read what the chunks of a thread are in the rotated row out of a line as it is in memory.
-
-    Each vector is cut out of two; where the line ends it goes on at its begin.
-    """
-    assert op.rotated is not None
-    bits, width = bits_of(tile.element), tile.layout.shape[-1]
-    count = next(thread_chunks(e, tile.layout, bits)).count
-    count = min(count, 8 * ACCESS_BYTES // bits)
-    shift = cast_index(e, e.scalar(op.offsets[-1]), i32)
-    beyond = modulo(e, shift, count)
-    cut = VectorCut.of(e, beyond, count * bits, bits, 8 * op.rotated.value.data)
-    type_ = VectorType(tile.element, [count])
-
-    def vector_at(column: SSAValue) -> SSAValue:
-        place = advance(e, tile.pointer, modulo(e, column, width), ACCESS_BYTES)
-        return e.insert(LoadOp(place, type_)).result
-
-    def read(chunk: AccessChunk) -> SSAValue:
-        begin = add(e, add(e, cast_index(e, chunk.column, i32), chunk.shift), shift)
-        first = subtract(e, begin, beyond)
-        vectors = [vector_at(add(e, first, k)) for k in range(0, chunk.count + 1, count)]
-        return joined(e, [cut.cut_out(both) for both in pairwise(vectors)])
-
-    return assembled(e, tile.layout, tile.element, read)

@@ -42,11 +42,9 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
-    constant_elements,
     element,
     joined,
     strip,
-    zero_of,
 )
 
 MAX_SINGLES = 16
@@ -64,15 +62,18 @@ def load_rotated(
     padding: FloatAttr | IntegerAttr | None,
 ) -> RegisterTile:
     """Load a tile whose row is rotated; `padding` is in columns that are out of bounds."""
-    kind = row.view.element
+    return load_pieces(RowLoads(e, row, padding), layout)
+
+
+def load_pieces(loads: RowLoads, layout: RegisterLayout) -> RegisterTile:
+    """Load a tile by the pieces of a thread."""
+    e, row, kind = loads.e, loads.row, loads.row.view.element
     every = list(thread_chunks(e, layout, bits_of(kind)))
     pieces = [piece for piece in every if not row.is_never_inside(piece)]
-    loaded = iter(_loaded_pieces(RowLoads(e, row, padding), pieces))
+    loaded = iter(_loaded_pieces(loads, pieces))
 
     def load(piece: AccessChunk) -> SSAValue:
-        if row.is_never_inside(piece):
-            return constant_elements(e, padding or zero_of(kind), piece.count)
-        return next(loaded)
+        return loads.nothing(piece)[0] if row.is_never_inside(piece) else next(loaded)
 
     return assembled(e, layout, kind, load)
 

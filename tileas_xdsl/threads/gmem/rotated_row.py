@@ -235,6 +235,8 @@ class RowLoads:
     e: ThreadBuilder
     row: RotatedRow
     padding: FloatAttr | IntegerAttr | None
+    vector: Callable[[AccessChunk, SSAValue | None], SSAValue] | None = None
+    """Loads the vector of a piece from where it has been copied to, where a condition holds."""
 
     def each(self, piece: AccessChunk) -> list[SSAValue]:
         """A piece of which each element is loaded on its own."""

@@ -65,13 +65,13 @@ class VectorCut:
             pairs = zip(found[:-step], found[step:], strict=True)
             found = [e.insert(arith.SelectOp(is_far, far, near)).result for near, far in pairs]
         if self.rest is not None:
-            found = [_shifted(e, low, high, self.rest) for low, high in pairwise(found)]
+            found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
         made = joined(e, found[: self.words])
         type_ = VectorType(kind, [self.words * WORD // bits_of(kind)])
         return e.insert(vector.BitcastOp(made, type_)).result
 
 
-def _shifted(e: ThreadBuilder, low: SSAValue, high: SSAValue, bits: SSAValue) -> SSAValue:
+def shifted_word(e: ThreadBuilder, low: SSAValue, high: SSAValue, bits: SSAValue) -> SSAValue:
     """The word `bits`, below 32, behind the beginning of two words: a funnel shift."""
     top = e.insert(arith.ShLIOp(extend_to_i64(e, high), i64_constant(e, WORD))).result
     bottom = e.insert(arith.ExtUIOp(low, i64)).result

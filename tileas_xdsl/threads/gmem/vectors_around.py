@@ -98,7 +98,9 @@ class VectorsAround:
     def loaded(self, piece: AccessChunk) -> SSAValue:
         """The vector of a piece, where it is in the array and meets the row."""
         e, row = self.loads.e, self.loads.row
-        exists = logical_and(e, self._is_there(piece), piece.exists)
+        exists = logical_and(e, self.is_there(piece), piece.exists)
+        if self.loads.vector is not None:
+            return self.loads.vector(piece, exists)
         pointer = row.pointer(self.column(piece), self.count)
         return e.insert(LoadOp(pointer, VectorType(row.view.element, [self.count]), exists)).result
 
@@ -108,7 +110,7 @@ class VectorsAround:
 
         def of_elements() -> list[SSAValue]:
             selected = partial(self._selected, piece, loaded)
-            return [*either(e, self._is_there(piece), selected, partial(loads.each, piece))]
+            return [*either(e, self.is_there(piece), selected, partial(loads.each, piece))]
 
         def not_whole() -> list[SSAValue]:
             met = loads.row.is_inside(self.column(piece))
@@ -121,7 +123,7 @@ class VectorsAround:
         e, column = self.loads.e, self.column(piece)
         return e.insert(arith.CmpiOp(column.base, i32_constant(e, 0), "sge")).result
 
-    def _is_there(self, piece: AccessChunk) -> SSAValue:
+    def is_there(self, piece: AccessChunk) -> SSAValue:
         """Whether the vector of a piece may be loaded."""
         e, column = self.loads.e, self.column(piece)
         left = subtract(e, column.base, self.reach)

@@ -114,7 +114,12 @@ def has_room_for_rotated_words(elements: int, warps: int, target: Target) -> boo
 
 def keeps_rows(kernel: func.FuncOp) -> bool:
     """Whether a kernel computes rows of chunks, which are in shared memory."""
-    return any(isinstance(op.attributes.get(KEPT), UnitAttr) for op in operations_in(kernel))
+    return any(map(_is_of_kept_row, operations_in(kernel)))
+
+
+def _is_of_kept_row(op: Operation) -> bool:
+    is_part = isinstance(op, TiledLoadBase) and op.row_width is not None and KEPT in op.attributes
+    return is_part or isinstance(op.attributes.get(KEPT), UnitAttr)
 
 
 def expected_blocks(
@@ -199,10 +204,11 @@ def _registers_of_line(value: SSAValue) -> int:
     """Return the registers of a line that has to be there before any of it is used; 0 of others.
 
     A load that makes vectors of two each has branches, out of which none is moved to where it is
-    used.  A line that meets rows alone takes the registers that each row leaves over.
+    used.  A line that meets rows alone takes the registers that each row leaves over, and one that
+    is kept in shared memory none.
     """
     load = _loaded(value)
-    if not isinstance(load, TiledLoadBase) or load.rotated is None:
+    if not isinstance(load, TiledLoadBase) or load.rotated is None or KEPT in load.attributes:
         return 0
     is_aligned = load.rotated.value.data >= ACCESS_BYTES
     return 0 if is_aligned or not _meets_another(value) else tile_registers(load.result)

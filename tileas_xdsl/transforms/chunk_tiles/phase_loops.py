@@ -34,6 +34,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -48,6 +49,7 @@ from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
     PhasePlan,
     identity_of_reduction,
 )
+from tileas_xdsl.transforms.pipeline_loads.next_rounds import started
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
@@ -76,10 +78,21 @@ def run_in_phases(plan: PhasePlan) -> None:
 def _kept_from(
     phase: Phase, loads: Sequence[TiledLoadOp], end: Operation
 ) -> Mapping[TiledLoadOp, SSAValue]:
-    """Keep the tiles that a phase reads first; return them by their loads."""
+    """Keep the tiles that a phase reads first; return them by their loads.
+
+    Those that are rotated are loaded from there in each phase, part by part.
+    """
     found: dict[TiledLoadOp, SSAValue] = {}
     for op in loads:
-        if op in phase.operations:
+        if op in phase.operations and op.rotated is not None:
+            if KEPT not in op.attributes:
+                number = free_numbers(end, 1)[0]
+                begun = started(op, {}, number)
+                wait = WaitOp(begun.result)
+                wait.location = op.location
+                Rewriter.insert_op([begun, wait], InsertPoint.before(end))
+                op.attributes[KEPT] = IntegerAttr(number, i32)
+        elif op in phase.operations:
             made = AsyncTiledLoadOp(
                 op.view,
                 op.coords,

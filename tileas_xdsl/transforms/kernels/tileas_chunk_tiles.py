@@ -130,11 +130,19 @@ class TileasChunkTiles(ModulePass):
 
 
 def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
-    """Keep rows in shared memory where that is fastest; say where they are, and why."""
-    form = choose_row_form(kernel, target, mode)
+    """Keep rows in shared memory where that is fastest; say where they are, and why.
+
+    Those that begin between vectors can be there if they are rotated, and are only then.
+    """
+    made = kernel.clone()
+    rotate_rows(made, target, in_memory=True)
+    form = choose_row_form(made, target, mode)
     if form is None:
         return
     is_held = form.kept is None and not form.is_ahead
+    if not is_held:
+        kernel.detach_region(kernel.body)
+        kernel.add_region(made.detach_region(made.body))
     kernel.attributes[ROWS_IN_REGISTERS if is_held else ROWS] = StringAttr(form.why)
     if form.is_ahead:
         kernel.attributes[ROWS_AHEAD] = UnitAttr()

@@ -81,9 +81,6 @@ NOT_PERSISTENT = "nv_tileas.not_persistent"
 
 MODES = ("auto", "on", "off")
 
-ROWS_ALIKE = 16
-"""Rows that are so many apart, or a multiple, are as far behind a multiple of 16 bytes."""
-
 ROUNDS_OF_LOOPS = 8
 """Tile blocks of a warp that even their lengths out, where these may differ."""
 
@@ -127,19 +124,19 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    alike = _rows_alike(kernel, target) if found is None else 1
+    are_rows = found is None and _wants_rows(kernel, target)
     spec = spec_of(kernel)
-    if spec.persistent or (found is None and not alike and spec.num_warps > 1):
+    if spec.persistent or (found is None and not are_rows and spec.num_warps > 1):
         return
     if isinstance(found, LoadLoop):
         made = _decide(found, target, is_forced=is_forced)
-    elif found is None and not alike:
+    elif found is None and not are_rows:
         made = _decide_of_a_warp(kernel, target, is_forced=is_forced)
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
     elif found is None:
-        by_counter = alike == 1 and spec.tile_block_ctas == 1
-        made = what_forbids(kernel) or _persistent(kernel, alike, by_counter=by_counter)
+        by_counter = ROWS_AHEAD in kernel.attributes and spec.tile_block_ctas == 1
+        made = what_forbids(kernel) or _persistent(kernel, of_rows=True, by_counter=by_counter)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
@@ -150,14 +147,12 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         Rewriter.replace_op(kernel, made)
 
 
-def _rows_alike(kernel: func.FuncOp, target: Target) -> int:
-    """Rows that CTAs step by a multiple of; 0 where rows give no reason for a loop.
+def _wants_rows(kernel: func.FuncOp, target: Target) -> bool:
+    """Whether CTAs are to take one row after another.
 
-    Rows that are loaded a round ahead do, and those that meet lines which are kept for the next.
+    They are where rows are loaded a round ahead, or meet lines which are kept for the next one.
     """
-    if ROWS_AHEAD in kernel.attributes:
-        return 1
-    return ROWS_ALIKE if meets_lines(kernel, target) else 0
+    return ROWS_AHEAD in kernel.attributes or meets_lines(kernel, target)
 
 
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
@@ -286,12 +281,15 @@ def _differ(found: LoadLoop) -> bool:
 
 
 def _persistent(
-    kernel: func.FuncOp, alike: int = 1, *, serpentine: bool = False, by_counter: bool = False
+    kernel: func.FuncOp,
+    *,
+    serpentine: bool = False,
+    of_rows: bool = False,
+    by_counter: bool = False,
 ) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks.
 
-    The loop steps by a multiple of `alike`, a power of two, where CTAs are more than that, or takes
-    the next tile block that a counter gives it.
+    Each takes what is as far as there are CTAs, or the next tile block that a counter gives it.
     """
     kernel = kernel.clone()
     kernel.attributes.pop(NOT_PERSISTENT, None)
@@ -305,8 +303,6 @@ def _persistent(
     count = build.insert(arith.MuliOp(rows, extents[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
-    if alike > 1:
-        first, step = _in_steps_of(build, alike, first, step, count)
     tour = Tour(first, step, count, extents)
     assert block.last_op is not None
     if by_counter:
@@ -314,7 +310,7 @@ def _persistent(
     else:
         walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
         made, carried = strided_loop(Builder(InsertPoint.before(block.last_op)), walk, tour, inside)
-        if alike > 1:
+        if of_rows:
             made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
     for op in ids:
         of_program = carried if isinstance(op, gpu.BlockIdOp) else extents
@@ -369,20 +365,3 @@ def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue
     if ctas > 1:
         found = build.insert(arith.DivUIOp(found, build.insert(index_constant(ctas)).result)).result
     return build.insert(arith.IndexCastOp(found, i32)).result
-
-
-def _in_steps_of(
-    build: Builder, alike: int, first: SSAValue, step: SSAValue, count: SSAValue
-) -> tuple[SSAValue, SSAValue]:
-    """The same for steps that are a multiple of `alike`: a few CTAs take no tile block.
-
-    Where each CTA takes one tile block, and where there are few CTAs, all take some.
-    """
-    mask, zero = (build.insert(arith.ConstantOp(IntegerAttr(n, i32))).result for n in (-alike, 0))
-    whole = build.insert(arith.AndIOp(step, mask)).result
-    is_more = build.insert(arith.CmpiOp(step, count, "ult")).result
-    is_any = build.insert(arith.CmpiOp(whole, zero, "ne")).result
-    is_whole = build.insert(arith.AndIOp(is_more, is_any)).result
-    taken = build.insert(arith.SelectOp(is_whole, whole, step)).result
-    takes = build.insert(arith.CmpiOp(first, taken, "ult")).result
-    return build.insert(arith.SelectOp(takes, first, count)).result, taken

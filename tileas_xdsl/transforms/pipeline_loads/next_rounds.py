@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.kept_tiles import is_aligned
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -79,8 +80,11 @@ def row_loop(loop: RoundLoop) -> RowLoop | None:
 
 
 def _may_be_ahead(op: TiledLoadOp, loop: RoundLoop, inside: set[Operation]) -> bool:
-    """Whether a load is of another tile in each round, which the round before knows."""
-    if not is_plain_load(op):
+    """Whether a load is of another tile in each round, which the round before knows.
+
+    Lines differ from round to round in how they are rotated, if at all.
+    """
+    if not is_plain_load(op) or (op.rotated is not None and not is_aligned(op)):
         return False
     values, behind = _made_of(op.operands, inside)
     carried = carried_by(loop)
@@ -109,8 +113,8 @@ def load_next_rounds(found: RowLoop) -> RoundLoop:
     last = round_of(made).last_op
     assert last is not None
     last.operands = [*last.operands[: -len(begun)], *following]
-    for op, token in zip(found.loads, tokens, strict=True):
-        await_load(op, token)
+    for k, (op, token) in enumerate(zip(found.loads, tokens, strict=True)):
+        await_load(op, token, k)
     return made
 
 
@@ -171,11 +175,17 @@ def started(op: TiledLoadOp, values: Mapping[SSAValue, SSAValue], number: int) -
     return made
 
 
-def await_load(op: TiledLoadOp, token: SSAValue) -> None:
-    """Wait for a row where it was loaded."""
+def await_load(op: TiledLoadOp, token: SSAValue, number: int) -> None:
+    """Wait for a row where it was loaded.
+
+    A rotated one is loaded from there: where it begins and ends is known in its own round.
+    """
     wait = WaitOp(token)
     wait.location = op.location
     Rewriter.insert_op(wait, InsertPoint.before(op))
+    if op.rotated is not None:
+        op.attributes[KEPT] = IntegerAttr(number, i32)
+        return
     if op.out_token is not None and op.token is not None:
         op.out_token.replace_all_uses_with(op.token)
     Rewriter.replace_op(op, [], [wait.values[0], *op.results[1:]])

@@ -1,17 +1,14 @@
-"""Keep lines that rotated rows meet in shared memory, from one row of a loop to the next.
+"""Keep lines that rotated rows meet in shared memory, for all rows of a loop.
 
-    scf.for %i {                                     %f = async.tiled_load %w offset[-%d0] {kept}
-      %x = tiled_load %v[%i] offset[-%d]             scf.for %i iter_args(%g = %f, %e = -%d0) {
-      %y = tiled_load %w[0] offset[-%d]                %x = tiled_load %v[%i] offset[-%d]
-      use %x, %y                                ->     %h = scf.if %e == -%d { %g } else {
-    }                                                    async.tiled_load %w offset[-%d] {kept} }
-                                                       %y = async.wait %h
-                                                       use %x, %y
-                                                       yield %h, -%d }
+    scf.for %i {                                     %f = async.tiled_load %w offset[0] {kept = 0}
+      %x = tiled_load %v[%i] offset[-%d]             async.wait %f
+      %y = tiled_load %w[0] offset[-%d]       ->     scf.for %i {
+      use %x, %y                                       %x = tiled_load %v[%i] offset[-%d]
+    }                                                  %y = tiled_load %w[0] offset[-%d] {kept = 0}
+                                                       use %x, %y }
 
-Weights of columns begin at a vector, but not where a rotated row does: elements are loaded one by
-one.  Rows whose distance in memory is a multiple of 16 bytes are rotated alike, so that a loop that
-steps by eight rows, or more often that, loads each line once.
+Weights of columns begin at a vector, but not where a rotated row does.  They are loaded once, and
+lie in shared memory so that each row reads them from another element on (`gmem/kept_lines.py`).
 """
 
 from __future__ import annotations
@@ -20,97 +17,79 @@ from collections.abc import Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation, Region
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i32
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.memory.kept_tiles import free_numbers, is_aligned
+from tileas_xdsl.analysis.values.row_extents import bytes_of_row
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadOp
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    KEPT,
+    AsyncTiledLoadOp,
+    TiledLoadBase,
+    TiledLoadOp,
+)
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY
 from tileas_xdsl.transforms.pipeline_loads.kept_lines import is_same_in_each_round
-from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
-    await_load,
-    computed_before,
-    started,
-)
-from tileas_xdsl.transforms.pipeline_loads.rounds import (
-    RoundLoop,
-    begin_of,
-    carrying,
-    is_of_rounds,
-    round_of,
-)
+from tileas_xdsl.transforms.pipeline_loads.rounds import RoundLoop, is_of_rounds, round_of
 
 
-def keep_lines(function: func.FuncOp) -> None:
+def keep_lines(function: func.FuncOp, target: Target) -> None:
     """Keep the lines of all loops over rows; programs that write what they read by place do not."""
     loops = instances_in(function, scf.ForOp, scf.WhileOp)
     for loop in [one for one in loops if is_of_rounds(one)]:
-        lines = _lines_of(loop)
-        offsets = dict.fromkeys(op.offsets[-1] for op in lines)
-        for offset in offsets:
-            loop = _keep(loop, [op for op in lines if op.offsets[-1] is offset])
+        loads = [op for op in round_of(loop).ops if isinstance(op, TiledLoadOp)]
+        lines = [op for op in loads if _is_line(op, loop)]
+        kept = [op for op in instances_in(function, AsyncTiledLoadOp) if KEPT in op.attributes]
+        numbers = {op.attributes[KEPT]: op for op in kept}
+        if not fit([*lines, *numbers.values()], target):
+            continue
+        for line, number in zip(lines, free_numbers(loop, len(lines)), strict=True):
+            _keep(loop, line, IntegerAttr(number, i32))
 
 
-def _lines_of(loop: RoundLoop) -> Sequence[TiledLoadOp]:
-    """The loads of a loop that differ from round to round in how they are rotated, if at all."""
-    ops = round_of(loop).ops
-    return [op for op in ops if isinstance(op, TiledLoadOp) and _is_line(op, loop)]
+def fit(lines: Sequence[TiledLoadBase], target: Target) -> bool:
+    """Whether shared memory has room for lines, as far as rows are known to reach."""
+    bytes_ = sum(map(bytes_of_row, lines)) + RESERVED_SHARED_MEMORY
+    return bytes_ <= target.shared_memory_per_block
 
 
 def _is_line(op: TiledLoadOp, loop: RoundLoop) -> bool:
-    is_rotated = op.rotated is not None and op.rotated.value.data % ACCESS_BYTES != 0
+    is_rotated = op.rotated is not None and not is_aligned(op)
     return is_rotated and is_same_in_each_round(op, loop)
 
 
-def _keep(loop: RoundLoop, lines: Sequence[TiledLoadOp]) -> RoundLoop:
-    """Load lines in front of a loop, and again where a round has them rotated otherwise.
-
-    Returns the loop, which has become another one.
-    """
-    first, numbers = Builder(InsertPoint.before(loop)), _free_numbers(loop, len(lines))
-    known = computed_before(lines, first, begin_of(loop))
-    offset = lines[0].offsets[-1]
-    loads = [started(op, known, number) for op, number in zip(lines, numbers, strict=True)]
-    begun = [first.insert(load).result for load in loads]
-    new = carrying(loop, [*begun, known.get(offset, offset)])
-    *tokens, before = round_of(new).args[-len(lines) - 1 :]
-    _compute_in_front(lines)
-    build = Builder(InsertPoint.before(lines[0]))
-    is_same = build.insert(arith.CmpiOp(offset, before, "eq")).result
-    same, other = Block([scf.YieldOp(*tokens)]), Block()
-    inner = Builder(InsertPoint.at_end(other))
-    again = [inner.insert(started(op, {}, n)).result for op, n in zip(lines, numbers, strict=True)]
-    inner.insert(scf.YieldOp(*again))
-    types = [token.type for token in tokens]
-    there = build.insert(scf.IfOp(is_same, types, Region(same), Region(other))).results
-    for op, token in zip(lines, there, strict=True):
-        await_load(op, token)
-    last = round_of(new).last_op
-    assert last is not None
-    last.operands = [*last.operands[: -len(lines) - 1], *there, offset]
-    return new
+def _place(op: TiledLoadOp) -> Sequence[SSAValue]:
+    """What a load takes but how it is rotated."""
+    return [value for value in op.operands if value not in op.offsets]
 
 
-def _compute_in_front(lines: Sequence[TiledLoadOp]) -> None:
-    """Move what lines need in front of the first of them."""
-    first, block = lines[0], lines[0].parent
-    assert block is not None
-    behind = set(operations_behind([value for op in lines for value in op.operands]))
-    for op in [op for op in block.ops if op in behind and not op.is_before_in_block(first)]:
-        op.detach()
-        Rewriter.insert_op(op, InsertPoint.before(first))
-
-
-def _free_numbers(loop: RoundLoop, count: int) -> range:
-    """Numbers of tiles in shared memory that no load has yet."""
-    function: Operation = loop
-    while not isinstance(function, func.FuncOp):
-        parent = function.parent_op()
-        assert parent is not None
-        function = parent
-    used = [op.attributes.get(KEPT) for op in operations_in(function)]
-    first = 1 + max((one.value.data for one in used if isinstance(one, IntegerAttr)), default=-1)
-    return range(first, first + count)
+def _keep(loop: RoundLoop, line: TiledLoadOp, number: IntegerAttr) -> None:
+    """Load a line in front of a loop, for the load in it."""
+    build = Builder(InsertPoint.before(loop))
+    known: dict[SSAValue, SSAValue] = {}
+    behind = set(operations_behind(_place(line)))
+    for one in round_of(loop).ops:
+        if one in behind:
+            build.insert(one.clone(known))
+    zero = build.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
+    assert line.rotated is not None
+    made = AsyncTiledLoadOp(
+        known.get(line.view, line.view),
+        [known.get(value, value) for value in line.coords],
+        atom=line.atom,
+        offsets=[zero] * len(line.offsets),
+        token=None if line.token is None else known.get(line.token, line.token),
+        result_type=line.result.type,
+        padding=line.padding_value,
+        rotated=line.rotated.value.data,
+    )
+    made.attributes |= line.attributes | {KEPT: number}
+    made.location, made.result.name_hint = line.location, line.result.name_hint
+    build.insert(made)
+    build.insert(WaitOp(made.result)).location = line.location
+    line.attributes[KEPT] = number

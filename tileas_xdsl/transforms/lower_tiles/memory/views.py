@@ -28,6 +28,7 @@ from math import prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.kept_tiles import is_aligned
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import SliceFragmentOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
@@ -74,7 +75,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
+from tileas_xdsl.threads.gmem.kept_lines import keep_line, read_line
 from tileas_xdsl.threads.gmem.kept_loads import keep
+from tileas_xdsl.threads.gmem.kept_rows import keep_row, read_row
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.kept_tile import part_of_kept
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -313,7 +316,9 @@ def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
     _await(e, op)
     if op in e.copied_in_chunks:
         return [OrderToken(), *token_of(op)]
-    return [load_tile(e, op), *token_of(op)]
+    if KEPT not in op.attributes:
+        return [load_tile(e, op), *token_of(op)]
+    return [read_row(e, op) if is_aligned(op) else read_line(e, op), *token_of(op)]
 
 
 def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
@@ -322,8 +327,15 @@ def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered
     A tile that is kept is copied into shared memory, where threads may have chunks of their own.
     """
     _await(e, op)
-    loaded = keep(e, op) if KEPT in op.attributes else LoadToken(load_tile(e, op))
-    return [loaded, *token_of(op)]
+    return [_started(e, op), *token_of(op)]
+
+
+def _started(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Lowered:
+    if KEPT not in op.attributes:
+        return LoadToken(load_tile(e, op))
+    if op.rotated is None:
+        return keep(e, op)
+    return keep_row(e, op) if is_aligned(op) else LoadToken(keep_line(e, op))
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
