@@ -84,3 +84,17 @@ func.func @unknown(%p: !nv_tileaa.ptr<f16, 1>, %m: i32, %i: index, %c: tensor<64
 
 // CHECK-LABEL: func.func @unknown
 // CHECK-NOT:     nv_tileas.ends
+
+// -----
+
+// Products of batches have no ends.
+
+// RUN: tileas-opt %s -p tileas-bound-rows,tileas-end-products --split-input-file | filecheck %s
+
+func.func @batches(%a: tensor<2x8x16xf32>, %b: tensor<2x16x8xf32>, %c: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
+  %s = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom fma_f32_f32_f32>} : tensor<2x8x16xf32>, tensor<2x16x8xf32>, tensor<2x8x8xf32> -> tensor<2x8x8xf32>
+  func.return %s : tensor<2x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @batches
+// CHECK-NOT:     nv_tileas.ends

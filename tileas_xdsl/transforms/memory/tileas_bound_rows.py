@@ -145,7 +145,7 @@ def _rows_of_products(kernel: func.FuncOp) -> Rows | None:
 
 def _ends(op: DotOp) -> Iterator[tuple[int, SSAValue]]:
     """Yield the extents of the tiles of a product, and of the arrays that they begin with."""
-    ends, (depth, columns) = ProductEnds.of(op), shape_of(op.b.type) or (0, 0)
+    ends, (*_, depth, columns) = ProductEnds.of(op), shape_of(op.b.type) or (0, 0)
     for end in ends.depth or ():
         if isinstance(end, SSAValue):
             yield depth, end
