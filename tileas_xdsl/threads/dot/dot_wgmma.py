@@ -73,7 +73,12 @@ from tileas_xdsl.threads.dot.operands.wgmma_operand_a import OperandA, operand_a
 from tileas_xdsl.threads.registers.coordinates import warpgroup_index
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import length
+from tileas_xdsl.threads.registers.vector_values import (
+    constant_elements,
+    element_type,
+    length,
+    zero_of,
+)
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
@@ -112,16 +117,16 @@ def issue_wgmma(
     _check_registers(e, op, start)
     factors = _Operands.of(e, op, layout)
     columns = columns_of_warpgroup(layout)
-    width = columns if zero is not None else _columns_of_interest(op, columns)
+    width = _columns_of_interest(op, columns)
     registers = vectors_of(layout).length * width // columns
     accumulators = [_first(e, part, registers) for part in start.parts]
     factors.multiply(e, op, accumulators, 0, width, from_zero=zero is not None)
-    whole = zip(start.parts, accumulators, strict=True)
-    return start.of([_with_rest(e, part, registers, own) for part, own in whole]), factors.a.kept
+    rest = vectors_of(layout).length - registers
+    return start.of([_with_zeros(e, part, rest) for part in accumulators]), factors.a.kept
 
 
 def _columns_of_interest(op: DotOp | AsyncDotOp, columns: int) -> int:
-    """Return of how many columns instructions are: other ones, if a warpgroup has all, stay C's."""
+    """Return of how many columns instructions are; a warpgroup may leave out some if it has all."""
     depth, whole = shape_of(op.b.type) or (0, 0)
     own, _ = ends_of(op, whole, depth)
     return columns if columns < whole else min(align_up(own, COLUMNS_OF_ANY), columns)
@@ -134,12 +139,12 @@ def _first(e: ThreadBuilder, part: SSAValue, registers: int) -> SSAValue:
     return e.insert(SliceFragmentOp(part, 0, registers)).result
 
 
-def _with_rest(e: ThreadBuilder, part: SSAValue, registers: int, first: SSAValue) -> SSAValue:
-    """Return all registers, of which the first ones are others."""
-    if registers == length(part):
+def _with_zeros(e: ThreadBuilder, first: SSAValue, rest: int) -> SSAValue:
+    """Return the registers of the first columns and of others, of which nothing comes."""
+    if not rest:
         return first
-    rest = e.insert(SliceFragmentOp(part, registers, length(part) - registers)).result
-    return e.insert(MakeFragmentOp([first, rest])).result
+    zeros = constant_elements(e, zero_of(element_type(first)), rest)
+    return e.insert(MakeFragmentOp([first, zeros])).result
 
 
 PROMOTED_REGISTERS = 64

@@ -1,6 +1,7 @@
 """Where a product ends in tiles that are wider: `nv_tileas.ends = array<i64: 128, 80, 128, 96>`.
 
-Of 128 columns 80 are of interest, and of a depth of 128 the first 96: behind it, A and B are zero.
+Of 128 columns the first 80 are of interest, others may be any numbers; of a depth of 128 the first
+96 count: behind it, A and B are zero.
 The extents of the tiles are said too, so that a product of other tiles, as of parts, has no ends.
 """
 

@@ -1,0 +1,73 @@
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false
+"""Attention as users write it: weights take one instruction, whatever masks and maxima are."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.tile")
+
+import cuda.tile as ct
+
+from tileas_xdsl.compiler import compile
+
+ConstBool, ConstFloat = ct.Constant[bool], ct.Constant[float]
+KEYS, TILE = 150, 64
+
+
+@ct.kernel
+def attention(
+    q,
+    k,
+    v,
+    out,
+    scale: ConstFloat,
+    adds_mask: ConstBool,
+    is_guarded: ConstBool,
+    scales_last: ConstBool,
+):
+    """Natural exponentials, a mask in each round."""
+    mine = ct.load(q, (ct.bid(0), 0), (TILE, TILE))
+    most = ct.full((TILE, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((TILE, 1), dtype=ct.float32)
+    acc = ct.zeros((TILE, TILE), dtype=ct.float32)
+    for j in range(ct.cdiv(k.shape[0], TILE)):
+        keys = ct.load(k, (0, j), (TILE, TILE), order=(1, 0), padding_mode=ct.PaddingMode.ZERO)
+        s = ct.mma(mine, keys, ct.zeros((TILE, TILE), dtype=ct.float32))
+        if not scales_last:
+            s = scale * s
+        seen = (j * TILE + ct.arange(TILE, dtype=ct.int32))[None, :] < k.shape[0]
+        s = s + ct.where(seen, 0.0, -1e9) if adds_mask else ct.where(seen, s, -math.inf)
+        largest = ct.maximum(most, ct.max(s, axis=1, keepdims=True))
+        less = ct.where(largest == -math.inf, 0.0, largest) if is_guarded else largest
+        factor = scale if scales_last else 1.0
+        p, f = ct.exp((s - less) * factor), ct.exp((most - less) * factor)
+        total = total * f + ct.sum(p, axis=1, keepdims=True)
+        values = ct.load(v, (j, 0), (TILE, TILE), padding_mode=ct.PaddingMode.ZERO)
+        acc = ct.mma(p.astype(v.dtype), values, acc * f)
+        most = largest
+    ct.store(out, (ct.bid(0), 0), (acc / total).astype(out.dtype))
+
+
+@pytest.mark.parametrize("scale", [0.125, 0.3])
+@pytest.mark.parametrize(
+    "form",
+    [(False, False, False), (True, False, False), (False, True, False), (False, False, True)],
+)
+def test_weights_are_one_instruction(scale: float, form: tuple[bool, bool, bool]) -> None:
+    rng = np.random.default_rng(0)
+    q = rng.standard_normal((TILE, TILE)).astype(np.float16)
+    k, v = (rng.standard_normal((KEYS, TILE)).astype(np.float16) for _ in range(2))
+    args = q, k, v, np.full_like(q, np.nan), scale, *form
+    made = compile(attention, *args, target="sm_90a")
+    # Two rows of a thread, before the loop and in each of its forms, have the accurate one.
+    assert (made.ptx or "").count(".sat.") < TILE * TILE // 128
+    ran = made.emulate(*args)
+    assert not ran.findings
+    s = scale * (q.astype(np.float64) @ k.astype(np.float64).T)
+    p = np.exp(s - s.max(axis=1, keepdims=True))
+    wanted = p / p.sum(axis=1, keepdims=True) @ v.astype(np.float64)
+    assert np.abs(ran.arrays[3] - wanted).max() < 2e-3
