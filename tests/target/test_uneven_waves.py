@@ -20,6 +20,7 @@ ALONE = UnevenWaves(1, 1, 10000, ("0", "scalar 0", "1"), LOOPS)
         ((24, 12, 1), 8, ALONE, False),  # as many, which are short
         ((32, 16, 1), 63, ALONE, False),  # 4000^3: 3.88 of 4
         ((64, 32, 1), 128, ALONE, True),  # 8192^3: 15.5 of 16
+        ((32, 16, 1), 224, ALONE, False),  # 4096x4096x14336: half of its waves would be shared
         ((16, 8, 1), 128, ALONE, False),  # all at once
         ((132, 2, 1), 128, ALONE, False),  # no multiprocessor idles
         ((133, 1, 1), 32, ALONE, True),

@@ -15,10 +15,10 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launch_loops import LaunchLoop, amounts
 from tileas_xdsl.target.launch_numbers import AXES, values_of
 
-MIN_SAVED = 2
-"""Cycles that a CTA saves over those in which it hands a tile block over, from which on launches
-share.  On an H200, 128x256 tiles, us whole and shared: saved 0.7 times as many (4096^3) 182.7,
-183.6; 4 times (3072^3) 101.9, 82.5; 6 times (8192^3) 1,702, 1,650."""
+APART = 4
+"""CTAs that share tile blocks are apart along K, and load less of the same: of what they compute a
+part of so many is lost.  On an H200, 128x256 tiles, us whole and shared: 4096x4096x14336, 1.88 of
+3.88 waves are shared, 638, 711; 8192^3, 1.5 of 15.5, 1,702, 1,650; 3072^3 101.9, 82.5."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,9 @@ class UnevenWaves:
         at_once, count = self._at_once(multiprocessors), prod(grid)
         if count <= at_once:
             return False
-        saved = -count % at_once * self._length(args, grid)
-        return saved >= MIN_SAVED * self.cost * at_once
+        length, idle = self._length(args, grid), -count % at_once
+        shared = 2 * at_once - idle
+        return idle * length > shared * length // APART + self.cost * at_once
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments knows how long its tile blocks are."""
