@@ -82,6 +82,10 @@ class Stage:
     seconds: float
 
 
+MOST_CHOSEN = 256
+"""Launches of which the form of a kernel is kept."""
+
+
 @dataclass
 class CompiledKernel:
     """A kernel and what it was compiled to."""
@@ -114,6 +118,8 @@ class CompiledKernel:
     """Compiles the kernel once more as `compile_module`, in another form for launches that gain."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
+    _chosen: dict[object, CompiledKernel] = field(default_factory=dict[object, "CompiledKernel"])
+    """The forms of recent launches, by GPU, grid, extents and strides: what questions are about."""
     _texts: list[str] = field(default_factory=list[str])
     """The IR after the first passes, as far as somebody asked."""
 
@@ -300,8 +306,15 @@ class CompiledKernel:
         if self.interface is None or not self.interface.questions or self.compile_again is None:
             return self
         flat = flat_arguments(self.parameters, args)
-        suits = partial(launcher.suits, args=flat, grid=grid)
-        return self._forms.chosen(suits, partial(self._made_again, choose=suits))
+        asked = flat if self.parameters is not None else map(_asked_of, flat)
+        key = (launcher.device.number, grid, *asked)
+        if (found := self._chosen.get(key)) is None:
+            suits = partial(launcher.suits, args=flat, grid=grid)
+            found = self._forms.chosen(suits, partial(self._made_again, choose=suits))
+            if len(self._chosen) == MOST_CHOSEN:
+                self._chosen.clear()
+            self._chosen[key] = found
+        return found
 
     @cached_property
     def _forms(self) -> KernelForms[CompiledKernel]:
@@ -404,3 +417,11 @@ class CompiledKernel:
         if not has_host_code(self.source):
             return None
         return lambda: maps_of_launch(self.source, self.function, args)
+
+
+def _asked_of(value: Any) -> object:
+    """What questions of launches may ask of an argument: extents and strides, or a number."""
+    from tileas_xdsl.frontend.array_arguments import array_facts
+
+    facts = array_facts(value)
+    return value if facts is None else (facts.shape, facts.strides)

@@ -1,8 +1,10 @@
 """Forms of a kernel: each is compiled once, also where another one stands for it."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("cuda.tile")
@@ -57,3 +59,29 @@ def test_a_form_that_cannot_be_made_is_asked_for_once() -> None:
     assert log == [few]
     assert asked(forms, usual_form, ABI, log).abi is ABI
     assert log == [few]
+
+
+class Asked:
+    """A launcher that counts what it is asked."""
+
+    device = SimpleNamespace(number=0)
+
+    def __init__(self) -> None:
+        self.questions = 0
+
+    def suits(self, question: Question, *, args: Any, grid: Any) -> bool:
+        self.questions += 1
+        return usual_form(question)
+
+
+def test_launches_alike_ask_once() -> None:
+    """A launch of `CompiledKernel` is of the form of the one before with its extents and grid."""
+    a, b, c = (np.zeros((256, 256), np.float16) for _ in "abc")
+    kernel = compile(MATMUL, a, b, c, 128, 128, 64, target="sm_90a")
+    launcher: Any = Asked()
+    counts: list[int] = []
+    for rows, grid in ((256, (2, 2, 1)), (256, (2, 2, 1)), (128, (1, 2, 1)), (256, (2, 2, 1))):
+        kernel._form(launcher, (a[:rows], b, c[:rows], 128, 128, 64), grid)
+        counts.append(launcher.questions)
+    assert counts[0] > 0
+    assert counts[1] == counts[0] < counts[2] == counts[3]
