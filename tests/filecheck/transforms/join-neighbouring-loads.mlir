@@ -25,9 +25,10 @@ func.func @words(%address: i64) -> (f32, f32, f32, f32) {
 // -----
 
 // A stencil of two taps over bytes: the first and the last one of a row bound the others, and what
-// both taps load is loaded once.  Bytes are put together again by a permutation of words.
+// both taps load is loaded once.  Bytes are put together again by a permutation of words; what takes
+// that apart takes the byte that was loaded.
 
-func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8) {
+func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8, i8) {
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
@@ -70,7 +71,10 @@ func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8) {
   %s = arith.addi %a0, %a1 : i8
   %t = arith.addi %a2, %a3 : i8
   %u = arith.addi %s, %t : i8
-  func.return %o4, %u : i32, i8
+  %f = cute.fragment.make %o4 : i32 -> vector<1xi32>
+  %v = vector.bitcast %f : vector<1xi32> to vector<4xi8>
+  %again = vector.extract %v[2] : i8 from vector<4xi8>
+  func.return %o4, %u, %again : i32, i8, i8
 }
 
 // CHECK-LABEL: func.func @taps
@@ -83,10 +87,12 @@ func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8) {
 // CHECK:           cute.ptr.load %{{.*}} offset 4 : !cute.ptr<i8, gmem> -> i8
 // CHECK:         } else {
 // CHECK-COUNT-5:   cute.ptr.load {{.*}} if {{.*}} -> i8
+// CHECK:         %[[BYTES:.*]] = vector.bitcast
+// CHECK:         %[[THIRD:.*]] = vector.extract %[[BYTES]][3] : i8
 // CHECK:         %[[FIFTH:.*]] = arith.extui %[[NEXT]] : i8 to i32
 // CHECK:         %[[PICKED:.*]] = arith.constant 17185 : i32
 // CHECK-NEXT:    %[[SHIFTED:.*]] = cute_nvgpu.arch.prmt %[[WORD]], %[[FIFTH]] by %[[PICKED]]
-// CHECK:         func.return %[[SHIFTED]]
+// CHECK:         func.return %[[SHIFTED]], %u, %[[THIRD]]
 
 // -----
 

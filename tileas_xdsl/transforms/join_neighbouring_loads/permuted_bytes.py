@@ -7,9 +7,9 @@ where %b, %c and %d are bytes 1 to 3 of a word that was loaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     IntegerAttr,
     i8,
@@ -19,9 +19,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.xdsl_ops import constant_op
+from tileas_xdsl.threads.registers.vector_values import element_type
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,14 @@ def permute(places: Mapping[SSAValue, Byte]) -> None:
             if (root := _root(use.operation)) is not None:
                 roots[root] = None
     for root in roots:
-        found = _bytes_of(root.results[0], places)
-        words = None if found is None else dict.fromkeys(byte.word for byte in found)
-        if found is None or words is None or len(words) > 2:
+        elements = _elements_of(root.results[0])
+        if elements is None:
             continue
-        order = list(words)
+        _forward(root.results[0], [element.input for element in elements])
+        found = [places.get(element.input) or Byte(element.result, 0) for element in elements]
+        order = list(dict.fromkeys(byte.word for byte in found))
+        if len(order) > 2:
+            continue
         digits = (4 * order.index(byte.word) + byte.number for byte in found)
         selector = sum(digit << 4 * k for k, digit in enumerate(digits))
         point = InsertPoint.before(root)
@@ -67,9 +72,9 @@ def _root(op: Operation) -> Operation | None:
         op = users[0]
 
 
-def _bytes_of(word: SSAValue, places: Mapping[SSAValue, Byte]) -> Sequence[Byte] | None:
-    """The four bytes that a word is put together of; None if it is something else."""
-    found, left = dict[int, Byte](), [word]
+def _elements_of(word: SSAValue) -> Sequence[arith.ExtUIOp] | None:
+    """The four bytes that a word is put together of, extended; None if it is something else."""
+    found, left = dict[int, arith.ExtUIOp](), [word]
     while left:
         value, shift = left.pop(), 0
         if isinstance(value.owner, arith.OrIOp):
@@ -78,8 +83,34 @@ def _bytes_of(word: SSAValue, places: Mapping[SSAValue, Byte]) -> Sequence[Byte]
         if isinstance(value.owner, arith.ShLIOp):
             shift = constant_integer(value.owner.rhs) or 0
             value = value.owner.lhs
-        byte = value.owner.input if isinstance(value.owner, arith.ExtUIOp) else None
-        if byte is None or byte.type != i8 or shift % 8 or shift // 8 in found:
+        made = value.owner
+        if not isinstance(made, arith.ExtUIOp) or made.input.type != i8:
             return None
-        found[shift // 8] = places.get(byte) or Byte(value, 0)
+        if shift % 8 or shift // 8 in found:
+            return None
+        found[shift // 8] = made
     return [found[k] for k in range(4)] if sorted(found) == [0, 1, 2, 3] else None
+
+
+def _forward(word: SSAValue, elements: Sequence[SSAValue]) -> None:
+    """Give what takes the word apart again the bytes: those of a row are taken out once for all."""
+    for use in word.uses:
+        if not isinstance(use.operation, MakeFragmentOp) or not _are_words(use.operation):
+            continue
+        for extract in list(_extracts(use.operation.result)):
+            (position,) = extract.static_position.get_values()
+            if position // 4 == use.index and not extract.dynamic_position:
+                Rewriter.replace_op(extract, [], [elements[position % 4]])
+
+
+def _are_words(op: MakeFragmentOp) -> bool:
+    return all(value.type == i32 for value in op.operands)
+
+
+def _extracts(words: SSAValue) -> Iterator[vector.ExtractOp]:
+    """What takes bytes of words."""
+    for use in words.uses:
+        whole = use.operation
+        if isinstance(whole, vector.BitcastOp) and element_type(whole.result) == i8:
+            users = (one.operation for one in whole.result.uses)
+            yield from (user for user in users if isinstance(user, vector.ExtractOp))
