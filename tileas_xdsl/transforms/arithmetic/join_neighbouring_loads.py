@@ -46,12 +46,10 @@ from tileas_xdsl.transforms.join_neighbouring_loads.permuted_bytes import Byte, 
 from tileas_xdsl.transforms.join_neighbouring_loads.runs import (
     WORD,
     Bound,
+    Front,
     Run,
     Window,
     batches,
-    computed_behind,
-    first_load,
-    needed,
     offset_of,
     runs_of,
     unordered,
@@ -94,8 +92,9 @@ class _Branch:
     point: InsertPoint = field(init=False)
 
     def write(self) -> None:
-        first = first_load(self.runs)
-        for op in computed_behind(needed(self.runs), first) or ():
+        front = Front.of(self.runs)
+        first = front.first(self.runs)
+        for op in front.operations(self.runs) or ():
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(first))
         self.point = InsertPoint.before(first)

@@ -225,54 +225,57 @@ def _bound(sums: Sums, condition: SSAValue, load: LoadOp) -> tuple[Bound, int] |
 
 
 def batches(runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
-    """Runs that one branch can load: none is computed of what another one loads."""
-    batch: list[Run] = []
-    for run in runs:
-        is_full = sum(each.words for each in (*batch, run)) > MAX_WORDS
-        if batch and (is_full or not _are_before([*batch, run])):
-            yield batch
-            batch = []
-        if not batch and not _are_before([run]):
-            continue
-        batch.append(run)
-    if batch:
-        yield batch
+    """Runs that one branch can load: none is computed of what another one loads.
 
-
-def first_load(runs: Sequence[Run]) -> LoadOp:
-    loads = [load for run in runs for load in run.loads]
-    first = loads[0]
-    for load in loads[1:]:
-        if load.is_before_in_block(first):
-            first = load
-    return first
-
-
-def needed(runs: Sequence[Run]) -> Sequence[SSAValue]:
-    loads = (load for run in runs for load in run.loads)
-    return [value for load in loads for value in load.operands]
-
-
-def _are_before(runs: Sequence[Run]) -> bool:
-    """Whether addresses and conditions can be computed in front of the first load."""
-    return computed_behind(needed(runs), first_load(runs)) is not None
-
-
-def computed_behind(values: Sequence[SSAValue], first: Operation) -> Sequence[Operation] | None:
-    """The operations behind `first` that values are computed of; None if one has effects."""
-    found, left = dict[Operation, None](), list(values)
+    A branch is written before the next runs are asked for.
+    """
+    left = list(runs)
     while left:
-        made = left.pop().owner
-        if isinstance(made, Block) or made.parent is not first.parent or made in found:
-            continue
-        if made.is_before_in_block(first):
-            continue
-        if made is first or not is_side_effect_free(made) or made.regions:
-            return None
-        found[made] = None
-        left += made.operands
-    assert first.parent is not None
-    return [op for op in first.parent.ops if op in found]
+        front, batch = Front.of(left), list[Run]()
+        for run in left:
+            is_full = batch and sum(each.words for each in (*batch, run)) > MAX_WORDS
+            if is_full or front.operations([*batch, run]) is None:
+                break
+            batch.append(run)
+        if batch:
+            yield batch
+        left = left[max(len(batch), 1) :]
+
+
+@dataclass(frozen=True)
+class Front:
+    """What has to come in front of the first of some loads: the places of operations in a block."""
+
+    places: Mapping[Operation, int]
+
+    @staticmethod
+    def of(runs: Sequence[Run]) -> Front:
+        """Number the operations of the block of runs."""
+        block = runs[0].loads[0].parent
+        assert block is not None
+        return Front({op: place for place, op in enumerate(block.ops)})
+
+    def first(self, runs: Sequence[Run]) -> LoadOp:
+        """The first load; those of a run are in the order of the block."""
+        return min((run.loads[0] for run in runs), key=self.places.__getitem__)
+
+    def operations(self, runs: Sequence[Run]) -> Sequence[Operation] | None:
+        """The operations past the first load that addresses and conditions are computed of.
+
+        None if one has effects, as another load has.
+        """
+        first = self.places[self.first(runs)]
+        found = dict[Operation, None]()
+        left = [value for run in runs for load in run.loads for value in load.operands]
+        while left:
+            made = left.pop().owner
+            if isinstance(made, Block) or made in found or self.places.get(made, -1) < first:
+                continue
+            if not is_side_effect_free(made) or made.regions:
+                return None
+            found[made] = None
+            left += made.operands
+        return sorted(found, key=self.places.__getitem__)
 
 
 def _is_below(op: arith.CmpiOp) -> bool:
