@@ -33,7 +33,7 @@ def _():
         """The report of a kernel with two arrays of 256 words."""
         arrays = [np.arange(256, dtype=np.uint32), np.zeros(256, np.uint32)]
         text = f"{head}{body}\nDONE:\n    ret;\n}}\n"
-        return check.ptx(text, grid, arrays, block, schedules=6, limit=200_000)
+        return check.ptx(text, grid, arrays, block, schedules=8, limit=200_000)
 
     def shown(body, report):
         """The body with each finding under its line."""
@@ -273,7 +273,7 @@ def _(
 def test_each_bug_is_found_and_no_twin_is_blamed(reports):
     kinds = {name: {f.kind for f in wrong.failures} for name, (wrong, _) in reports.items()}
     assert kinds == {
-        "barrier": {"race-RAW"},
+        "barrier": {"race-RAW", "race-WAR"},
         "lockstep": {"race-RAW", "race-WAR"},
         "flag": {"race-RAW"},
         "locks": {"deadlock"},
