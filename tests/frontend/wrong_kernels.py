@@ -1,3 +1,4 @@
+# pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false
 """cuTile Python kernels that must not compile; a comment `HERE` marks the error's line.
 
 The module needs the package cuda-tile.
@@ -50,6 +51,14 @@ def helper(tile):
 @ct.kernel
 def in_a_helper(x):
     ct.store(x, (0,), helper(ct.load(x, (0,), (16,))))
+
+
+DOUBLED = {"all": lambda tile: tile + tile}["all"]
+
+
+@ct.kernel
+def function_without_a_name(x):
+    ct.store(x, (0,), DOUBLED(ct.load(x, (0,), (16,))))  # HERE
 
 
 def place_of(kernel) -> tuple[str, int]:

@@ -1,3 +1,4 @@
+# pyright: basic
 """Errors of cuTile users: each located at the wrong line of Python, with the reason."""
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ X = np.zeros(256, np.float32)
         ("product_of_many_sums", "'nv_tileas.dot' op .* takes 512 registers of a thread"),
         ("prints_text", "Specifier s in %s is not supported"),
         ("in_a_helper", "Specifier s in %s is not supported"),
+        ("function_without_a_name", r"cuda.tile fails on this \(AssertionError\)"),
     ],
 )
 def test_what_is_wrong_is_told_where_it_stands(name: str, why: str) -> None:

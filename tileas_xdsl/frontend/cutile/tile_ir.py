@@ -125,7 +125,8 @@ def _tile_error(error: Any, place: Location) -> Diagnostic:
     places = [p for p in found if p is not None and not p.file.startswith(folder)]
     location, *callers = places or [place]
     notes = [diagnostic(Severity.NOTE, "called from here", caller) for caller in callers]
-    return diagnostic(Severity.ERROR, _one_line(error.message), location, notes=notes)
+    text = _one_line(error.message) or f"cuda.tile fails on this ({type(error.__cause__).__name__})"
+    return diagnostic(Severity.ERROR, text, location, notes=notes)
 
 
 def _callers(loc: Any) -> Iterator[Any]:
