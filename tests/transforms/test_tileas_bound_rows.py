@@ -64,6 +64,14 @@ CASES = [
     (softmax, np.float16, 513, 2, 1024, (513, 752)),
     (softmax, np.float32, 1, 1, 1024, (1, 240)),
     (layer_norm, np.float16, 640, 1, 1024, (513, 752)),
+    (
+        layer_norm,
+        np.float16,
+        640,
+        2,
+        2048,
+        (513, 752),
+    ),  # whole chunks are behind the end
     (layer_norm, np.float32, 1280, 1, 2048, (1280, 1280)),
     (layer_norm, np.float16, 2100, 1, 4096, (2049, 2544)),
 ]

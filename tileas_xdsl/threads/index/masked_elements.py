@@ -38,7 +38,7 @@ def selected(
     flags, type_ = _few_flags(op, mask), as_vector(taken.type)
     if flags is None or type_ is None:
         return _by_element(e, mask, taken, other)
-    kept = [flag for flag in flags if constant_integer(flag) != 0]
+    kept = [flag for flag in dict.fromkeys(flags) if constant_integer(flag) != 0]
     if not kept:
         return _by_element(e, mask, taken, other)
     whole = kept[0]
@@ -46,7 +46,7 @@ def selected(
         whole = e.insert(arith.AndIOp(whole, flag)).result
     all_hold, some_do_not = Block(), Block()
     with e.within(all_hold):
-        e.insert(scf.YieldOp(taken if kept == flags else _by_constant(e, mask, taken, other)))
+        e.insert(scf.YieldOp(_by_constant(e, flags, taken, other)))
     with e.within(some_do_not):
         e.insert(scf.YieldOp(_by_element(e, mask, taken, other)))
     chosen = scf.IfOp(whole, [type_], Region(all_hold), Region(some_do_not))
@@ -54,20 +54,24 @@ def selected(
 
 
 def _few_flags(op: Operation, mask: SSAValue) -> Sequence[SSAValue] | None:
-    """Return the comparisons that a mask is of; None where they are many, or none may branch."""
+    """Return the flags of a mask, of few comparisons; None of many, and where none may branch."""
     made = mask.owner
     if not isinstance(made, MakeFragmentOp) or length(mask) < WORTH_A_BRANCH:
         return None
-    flags = list(dict.fromkeys(made.operands))
-    if len(flags) * ELEMENTS_OF_A_FLAG > length(mask):
+    flags = list(made.operands)
+    if len(flags) != length(mask) or len(set(flags)) * ELEMENTS_OF_A_FLAG > length(mask):
         return None
     function = enclosing_function(op)
     return None if function is None or has_instance(function, DotOp) else flags
 
 
-def _by_constant(e: ThreadBuilder, mask: SSAValue, taken: SSAValue, other: SSAValue) -> SSAValue:
-    """The elements of one vector but where the mask is known not to hold."""
-    never = [constant_integer(element(e, mask, k)) == 0 for k in range(length(mask))]
+def _by_constant(
+    e: ThreadBuilder, flags: Sequence[SSAValue], taken: SSAValue, other: SSAValue
+) -> SSAValue:
+    """The elements of one vector, but where a flag is known not to hold."""
+    never = [constant_integer(flag) == 0 for flag in flags]
+    if not any(never):
+        return taken
     sides = [other if is_never else taken for is_never in never]
     return joined(e, [element(e, side, k) for k, side in enumerate(sides)])
 
