@@ -14,7 +14,7 @@
 // BETWEEN-SAME:  num_warps = 4
 // BETWEEN-SAME:  tileas.row_lengths = array<i64: 4097, 5104>
 // BETWEEN:       %[[LENGTH:.*]] = nv_tileaa.assume %{{.*}}, #nv_tileaa.bounded<0, ?> : i32
-// BETWEEN-NEXT:  %[[A:.*]] = nv_tileaa.assume %[[LENGTH]], #nv_tileaa.bounded<4096, 5120> : i32
+// BETWEEN-NEXT:  %[[A:.*]] = nv_tileaa.assume %[[LENGTH]], #nv_tileaa.bounded<4096, 5104> : i32
 // BETWEEN-NEXT:  nv_tileaa.make_memref %a, sizes[%m : i32, %[[A]] : i32]
 // EXACT-LABEL:   @rows
 // EXACT-SAME:    num_warps = 4
