@@ -41,6 +41,7 @@ ThreadLoad: TypeAlias = LoadOp | TiledLoadOp
 """A load of threads: through pointers, or of a tile of an array."""
 
 SIZES = sorted(COPY_SIZES["ca"], reverse=True)
+"""Bytes of a copy, the most first."""
 
 
 def copied_bytes(load: ThreadLoad) -> int:

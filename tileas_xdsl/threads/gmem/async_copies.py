@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, copied_bytes
+from tileas_xdsl.analysis.memory.copied_chunks import SIZES, ThreadLoad, copied_bytes
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
@@ -55,12 +55,13 @@ class Copied:
 
 
 def can_copy(e: ThreadBuilder, load: ThreadLoad, tile: SharedTile) -> bool:
-    """Whether the runs that threads have of a tile lie side by side in shared memory too."""
+    """Whether threads have runs of a tile, or parts of them, side by side in shared memory too."""
     layout = encoded_layout(e, load, load.result.type)
     form = None if layout is None else blocked(layout)
     if form is None or not tile.layout.is_by_row:
         return False
-    return form.vector * tile.layout.bits // 8 == copied_bytes(load)
+    size = form.vector * tile.layout.bits // 8
+    return size in SIZES and copied_bytes(load) % size == 0
 
 
 def start_copies(e: ThreadBuilder, load: ThreadLoad, tile: SharedTile) -> None:

@@ -23,6 +23,7 @@ from xdsl.ir import Block, SSAValue
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b
+from tileas_xdsl.analysis.memory.copied_chunks import SIZES, copied_bytes
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.data_classes import dataclass
@@ -64,9 +65,9 @@ PRODUCER_BESIDE_TENSOR_MEMORY = 72
 """Of a thread that loads, where those that multiply hold no sums: ptxas 13.5 keeps values of both
 agents in memory for 56, in attention with 8 operands of tensor maps."""
 
-POINTER_COPY_REGISTERS, ROW_COPY_REGISTERS, BYTES_OF_COPY = 7, 3, 16
-"""Of a thread for each piece that it copies: through pointers address, offset, mask and data; less
-of rows, which are one stride apart: ptxas 13.5 spills nothing for 2 either."""
+POINTER_COPY_REGISTERS, ROW_COPY_REGISTERS = 7, 3
+"""Of a thread that copies: for each run behind pointers address, offset, mask and data; for each 16
+bytes of rows, which are one stride apart, less: ptxas 13.5 spills nothing for 2 either."""
 
 MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
@@ -385,9 +386,12 @@ def _copying_registers(found: LoadLoop) -> int:
         made = copied_by(load)
         if made is None:
             continue
-        of_piece = POINTER_COPY_REGISTERS if isinstance(made, LoadOp) else ROW_COPY_REGISTERS
-        registers += aligned_bytes(load.result.type) * of_piece
-    return align_up(registers // (PRODUCER_WARPS * WARP * BYTES_OF_COPY), 8)
+        bytes_ = aligned_bytes(load.result.type) // (PRODUCER_WARPS * WARP)
+        if isinstance(made, LoadOp):
+            registers += bytes_ // copied_bytes(made) * POINTER_COPY_REGISTERS
+        else:
+            registers += bytes_ // SIZES[0] * ROW_COPY_REGISTERS
+    return align_up(registers, 8)
 
 
 def _wanted_stages(found: LoadLoop) -> int:
