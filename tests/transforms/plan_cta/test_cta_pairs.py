@@ -83,14 +83,14 @@ ALONE: Mapping[str, tuple[Problem, str]] = {
         _product("matmul_tf32", "f32", (256, 128, 32), (256, 128, 16)),
         "threads compute its operands, and two CTAs multiply what TMA loads",
     ),
-    # Rows of 300 bytes are no multiple of 16: threads copy A.
+    # Rows of 301 bytes are not even multiples of 4: threads load A element by element.
     "not by TMA": (
-        _product("matmul", "e4m3", (256, 128, 300), (256, 128, 64)),
+        _product("matmul", "e4m3", (256, 128, 301), (256, 128, 64)),
         "a product of two blocks reads stages, A or some of its rows and all of B",
     ),
     # Sums that were laid out for two are those of one again.
     "not by TMA, 64 rows each": (
-        _product("matmul", "e4m3", (128, 128, 300), (128, 128, 64)),
+        _product("matmul", "e4m3", (128, 128, 301), (128, 128, 64)),
         "a product of two blocks reads stages, A or some of its rows and all of B",
     ),
 }

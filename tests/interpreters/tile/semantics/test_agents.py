@@ -339,3 +339,49 @@ def test_blocks_of_clusters_keep_their_places() -> None:
         types={"cells": "!nv_tileas.tiled_view<1x1xi32, gmem>"},
     )
     refuses(text, "not taken by one of a cluster", np.zeros((4, 1), np.int32), grid=4, cluster=(2,))
+
+
+COUNTED = """
+  %ones = arith.constant dense<1> : tensor<1x1xi32>
+  %least = arith.constant 0 : i32
+  %cta = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %first = arith.index_cast %cta : index to i32
+  %begun = nv_tileas.async.next_tile_block {rounds = 1 : i32} : !nv_tileas.token<tuple<i32>>
+  %end, %last = scf.while (%i = %first, %t = %begun)
+      : (i32, !nv_tileas.token<tuple<i32>>) -> (i32, !nv_tileas.token<tuple<i32>>) {
+    %is = arith.cmpi sge, %i, %least : i32
+    scf.condition(%is) %i, %t : i32, !nv_tileas.token<tuple<i32>>
+  } do {
+  ^bb0(%now: i32, %asked: !nv_tileas.token<tuple<i32>>):
+    %at = arith.index_cast %now : i32 to index
+    %x = nv_tileas.tiled_atomic_rmw add %ones, %done[%at, %zero] {atom = #any}
+      : tensor<1x1xi32>, !cells -> tensor<1x1xi32>
+    %next = nv_tileas.async.wait %asked : !nv_tileas.token<tuple<i32>> -> i32
+    MORE
+  }
+"""
+ASKS = """
+    %more = nv_tileas.async.next_tile_block {rounds = 1 : i32} : !nv_tileas.token<tuple<i32>>
+    scf.yield %next, %more : i32, !nv_tileas.token<tuple<i32>>
+"""
+ASKS_AT_THE_END = """
+    %there = arith.cmpi sge, %next, %least : i32
+    %more = scf.if %there -> (!nv_tileas.token<tuple<i32>>) {
+      %one_more = nv_tileas.async.next_tile_block {rounds = 1 : i32} : !nv_tileas.token<tuple<i32>>
+      scf.yield %one_more : !nv_tileas.token<tuple<i32>>
+    } else {
+      scf.yield %asked : !nv_tileas.token<tuple<i32>>
+    }
+    scf.yield %next, %more : i32, !nv_tileas.token<tuple<i32>>
+"""
+PERSISTENT = "nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4, persistent = 1>"
+
+
+def test_ctas_take_tile_blocks_from_a_counter() -> None:
+    """Each once; a launch asks for each and once more in each CTA, so that it leaves zero."""
+    cells = {"cells": "!nv_tileas.tiled_view<1x1xi32, gmem>"}
+    text = kernel("%done: !cells", COUNTED.replace("MORE", ASKS), PERSISTENT, types=cells)
+    done, more = np.zeros((140, 1), np.int32), 140 - 132
+    assert simulated(text, done, grid=140).arrays[0].ravel().tolist() == [1] * 140
+    wrong = kernel("%done: !cells", COUNTED.replace("MORE", ASKS_AT_THE_END), PERSISTENT, cells)
+    refuses(wrong, f"asks for a tile block {132 + more} times, not for each", done, grid=140)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import random
 import struct
+import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -233,6 +235,19 @@ def test_a_failed_launch_is_repeated_by_python(gpu: RecordingGpu, native: Any) -
     assert (accelerated.in_c, gpu.retries, gpu.launches[-1].stream) == (1, 1, 3)
 
 
+@pytest.fixture
+def rarely_switched() -> Iterator[None]:
+    """Threads take turns where they wait: the driver is C, which holds the interpreter's lock.
+
+    What stands for it here is Python, in which another thread could write its parameters.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("rarely_switched")
 def test_threads_do_not_mix_their_parameters(gpu: RecordingGpu, native: Any) -> None:
     accelerated = Accelerated(increment, native)
 
@@ -240,6 +255,7 @@ def test_threads_do_not_mix_their_parameters(gpu: RecordingGpu, native: Any) -> 
         for _ in range(200):
             array = FastTensor(address, (64,))
             tileas.launch(address, (1,), accelerated.kernel, (array, 64, 1.5))
+            time.sleep(0)
 
     threads = [threading.Thread(target=run, args=(16 * n,)) for n in range(1, 5)]
     for thread in threads:
