@@ -172,7 +172,7 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What this benchmark is told."""
+    """Add the options of this benchmark."""
     parser.add_argument("checkout", type=Path, metavar="CHECKOUT", help="of NVIDIA/TileGym")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--configs", type=int, default=2, help="of each function (default 2)")

@@ -66,7 +66,7 @@ class Difference:
 
     @staticmethod
     def of(power: Power) -> Difference | None:
-        """Read what a power is of; factors are positive constants."""
+        """Return the argument of a power as a scaled difference; None if it is none."""
         value, factor = power.operand, 1.0
         while isinstance(product := value.owner, arith.MulfOp):
             sides = product.operands
@@ -184,7 +184,7 @@ def _of_whole_rows(reduction: ReduceOp) -> Power | None:
 
 
 def _weights(tile: SSAValue) -> _Weights | None:
-    """Read powers of differences from numbers of rows."""
+    """Return the weights that a tile is made of; None where it is no power of such a difference."""
     power = without_layout(tile).owner
     if not isinstance(power, math.ExpOp | math.Exp2Op):
         return None

@@ -360,7 +360,7 @@ class AskedTileBlock:
     first: SSAValue | None
     """Whether this is that thread; None if no other one is here."""
     behind: SSAValue
-    """The tile blocks that nobody has to ask for."""
+    """How many tile blocks CTAs take by their own numbers, before those of the counter."""
     count: SSAValue
     """All tile blocks."""
     extents: tuple[SSAValue, ...]

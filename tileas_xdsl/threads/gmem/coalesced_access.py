@@ -324,6 +324,15 @@ def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:
     return e.tiles.rows(layout.shape, e.agent) if is_column else layout
 
 
+def layout_within_rows(e: ThreadBuilder, op: TiledLoadBase) -> RegisterLayout:
+    """Return the layout of what is loaded, in which the vectors of threads cross no rows."""
+    type_ = op.loaded_type()
+    shape = shape_of(type_) or ()
+    found = in_rows(e, encoded_layout(e, op, type_) or layout_of(e, op, shape))
+    form = blocked(found)
+    return e.tiles.rows(shape, e.agent) if form is None or form.crosses_rows else found
+
+
 def load_window(
     e: ThreadBuilder, op: TiledLoadBase | LoadBase, window: GlobalTile, layout: RegisterLayout
 ) -> RegisterTile:

@@ -33,9 +33,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     AsyncTiledLoadOp,
     TiledLoadOp,
 )
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -54,12 +53,10 @@ from tileas_xdsl.threads.codegen.known_integers import interval_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptLine, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import in_rows, load_window, padding_of
+from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.vector_cuts import WORD, shifted_word
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
-from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
-from tileas_xdsl.threads.registers.register_tile import layout_of
 from tileas_xdsl.threads.registers.vector_values import (
     assembled,
     constant_elements,
@@ -119,11 +116,7 @@ def _layout_of_reader(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
     for one in operations_in(function):
         if isinstance(one, TiledLoadOp) and one.attributes.get(KEPT) == op.attributes[KEPT]:
             reader = one
-    type_ = reader.loaded_type()
-    shape = shape_of(type_) or ()
-    found = in_rows(e, encoded_layout(e, reader, type_) or layout_of(e, reader, shape))
-    form = blocked(found)
-    return e.tiles.rows(shape, e.agent) if form is None or form.crosses_rows else found
+    return layout_within_rows(e, reader)
 
 
 def _allocated(

@@ -21,19 +21,16 @@ from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, GetDynSm
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
     AsyncTiledLoadOp,
-    TiledLoadBase,
     TiledLoadOp,
 )
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked
-from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptTile, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.coalesced_access import in_rows, padding_of
+from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, padding_of
 from tileas_xdsl.threads.gmem.kept_loads import has_same_threads
 from tileas_xdsl.threads.gmem.memory_order import order
 from tileas_xdsl.threads.gmem.rotated_access import load_pieces
@@ -42,17 +39,15 @@ from tileas_xdsl.threads.gmem.vectors_around import VectorsAround
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
-from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
-from tileas_xdsl.threads.registers.register_tile import layout_of
 from tileas_xdsl.threads.smem.kept_tile import chunk_of
 
 
 def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     """Start the copies of a row."""
-    source, layout = e.get(op.view), _layout(e, op)
+    source, layout = e.get(op.view), layout_within_rows(e, op)
     assert isinstance(source, GlobalView)
     order(e, op)
-    readers = [_layout(e, reader) for reader in readers_of(op)]
+    readers = [layout_within_rows(e, reader) for reader in readers_of(op)]
     is_private = all(has_same_threads(reader, layout) for reader in readers)
     if not is_private and runs_again(op):
         synchronize_agent(e)
@@ -79,7 +74,7 @@ def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
 
 def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
     """Read a row, or a part of it, that threads have copied."""
-    source, layout = e.get(op.view), _layout(e, op)
+    source, layout = e.get(op.view), layout_within_rows(e, op)
     assert isinstance(source, GlobalView)
     tile, row = e.kept_rows[op.attributes[KEPT]], RotatedRow.of(e, op, source, layout, None)
     begin = tile.pointer
@@ -93,14 +88,6 @@ def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
 
     loads = RowLoads(e, row, padding_of(op.padding_value, source.element), read)
     return load_pieces(loads, layout)
-
-
-def _layout(e: ThreadBuilder, op: TiledLoadBase) -> RegisterLayout:
-    type_ = op.loaded_type()
-    shape = shape_of(type_) or ()
-    found = in_rows(e, encoded_layout(e, op, type_) or layout_of(e, op, shape))
-    form = blocked(found)
-    return e.tiles.rows(shape, e.agent) if form is None or form.crosses_rows else found
 
 
 def _memory(e: ThreadBuilder, op: AsyncTiledLoadOp, size: int, source: GlobalView) -> SSAValue:

@@ -79,7 +79,7 @@ class Drift:
                 self._wake(sleep)
 
     def wake_any(self) -> bool:
-        """Wake somebody, since nobody else can go on; return whether anybody slept."""
+        """Wake one sleeper, for nothing else can go on; return whether there was one."""
         if not self.sleeps:
             return False
         self._wake(self.rng.choice(self.sleeps))
