@@ -168,6 +168,7 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
                     return
                 row = row_of(module, function, configuration, OURS if options.warm else "")
                 if row is not None and not options.warm:
+                    print(f"{row.group}, {row.name}: {row.value:.4g} {row.unit}", flush=True)
                     yield row
 
 
