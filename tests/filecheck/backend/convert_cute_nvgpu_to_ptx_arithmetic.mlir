@@ -63,6 +63,21 @@ func.func @floats(%p: !cute.ptr<bf16, gmem, align<16>>, %q: !cute.ptr<bf16, gmem
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
+// Pairs of integers have no literals.
+
+func.func @pair_of_constants(%p: !cute.ptr<i16, gmem, align<4>>, %q: !cute.ptr<i16, gmem, align<4>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %c = arith.constant dense<[4, 5]> : vector<2xi16>
+  %x = cute.ptr.load %p : !cute.ptr<i16, gmem, align<4>> -> vector<2xi16>
+  %r = arith.addi %x, %c : vector<2xi16>
+  cute.ptr.store %r, %q : vector<2xi16>, !cute.ptr<i16, gmem, align<4>>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @pair_of_constants(
+// CHECK:         %[[LITERAL:.*]] = ptx.const {value = 327684 : i64} -> !ptx.reg<b32>
+// CHECK:         %[[PAIR:.*]] = ptx.mov %[[LITERAL]] {type = "b32"} : !ptx.reg<b32> -> !ptx.reg<b32>
+// CHECK:         ptx.add %{{.*}}, %[[PAIR]] {type = "s16x2"}
+
 // Division is that of f32.
 
 func.func @quotients(%p: !cute.ptr<f16, gmem, align<16>>, %q: !cute.ptr<f16, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

@@ -69,6 +69,14 @@ BITS: Mapping[str, int] = MappingProxyType(
 """Width of a type."""
 
 
+def has_literals(instruction_type: str) -> bool:
+    """Whether an operand of this type may be a literal; those of halves and of pairs are registers.
+
+    Source: ptxas 13, which refuses others ("arguments mismatch").
+    """
+    return instruction_type not in ("f16", "bf16") and not instruction_type.endswith("x2")
+
+
 def accepts(instruction_type: str, kind: str) -> bool:
     """Whether an instruction of this type takes a register of this kind."""
     expected = MEMORY_KINDS.get(instruction_type)

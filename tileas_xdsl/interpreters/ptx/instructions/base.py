@@ -27,6 +27,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Symbol,
     Vector,
 )
+from tileas_xdsl.target.isa.kinds import has_literals
 
 Step: TypeAlias = Callable[[ConvergenceGroup], "int | None"]
 """Execute an instruction; return None for the next one, an index to jump to, or `STOP`."""
@@ -148,6 +149,8 @@ class Site:
             slot = self.slots.register(operand)
             self.read.append(slot)
             return slot
+        if isinstance(operand, Integer | Float) and not has_literals(type_.name):
+            self.fail(f"an operand of type .{type_.name} is a register, not a literal")
         if isinstance(operand, Integer):
             return self.slots.constant(self._constant(operand, type_))
         if isinstance(operand, Float):

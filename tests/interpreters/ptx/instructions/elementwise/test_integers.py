@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from interpreters.ptx.harness import apply
 
+from tileas_xdsl.interpreters.ptx import PtxError
+
 RNG = np.random.default_rng(0)
 
 
@@ -190,6 +192,12 @@ def test_halves_of_words() -> None:
     check("add.u16x2 {x}, {a}, {b};", (32, 32), 32, of_halves(lambda a, b: a + b, int))
     check("min.s16x2 {x}, {a}, {b};", (32, 32), 32, of_halves(min, as_signed))
     check("max.u16x2 {x}, {a}, {b};", (32, 32), 32, of_halves(max, int))
+
+
+@pytest.mark.parametrize("opcode", ["add.s16x2", "max.u16x2", "add.f16x2"])
+def test_pairs_have_no_literals(opcode: str) -> None:
+    with pytest.raises(PtxError, match="is a register, not a literal"):
+        apply(f"{opcode} {{x}}, {{a}}, 5;", [np.arange(4, dtype=np.uint32)], [np.uint32])
 
 
 def test_carries_run_through_words() -> None:

@@ -53,7 +53,7 @@ def _integer(attribute: IntegerAttr, low: Lowering, form: Form) -> int:
 
 def _registers(low: Lowering, form: Form, elements: Sequence[float]) -> SSAValue:
     words = _words(form, elements)
-    if form.is_float and form.kind.startswith("b"):
+    if not form.has_literals:
         return _moved(low, form, words)
     if len(words) > 1 and all(_same(word, words[0]) for word in words):
         return low.constant(words[0], form.kind, form.count)
@@ -63,7 +63,7 @@ def _registers(low: Lowering, form: Form, elements: Sequence[float]) -> SSAValue
 
 
 def _moved(low: Lowering, form: Form, words: Sequence[float]) -> SSAValue:
-    """Narrow floats have no literals in PTX: their bits are moved to registers, once."""
+    """Narrow floats and pairs have no literals in PTX: their bits are moved to registers, once."""
     registers = [_move(low, form.kind, word) for word in words]
     return registers[0] if len(registers) == 1 else low.emit(ptx.PackOp(registers))
 
