@@ -25,7 +25,16 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    ErasedSSAValue,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+)
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -192,6 +201,41 @@ def test_operations_of_xdsl_read_their_fields_on_use() -> None:
         op.verify()
         assert op.result is op.results[0]
     assert "create" not in vars(later)
+
+
+def test_an_operation_goes_into_one_block_and_none_of_its_own() -> None:
+    inner, outer = Block(), Block()
+    op, around = ir.TestOp(), ir.TestOp(regions=[Region(inner)])
+    inner.add_op(op)
+    outer.add_op(around)
+    assert op.parent is inner
+    assert around.parent is outer
+    with pytest.raises(ValueError, match="already attached"):
+        outer.add_op(op)
+    around.detach()
+    with pytest.raises(ValueError, match="contained in the operation"):
+        inner.add_op(around)
+
+
+def test_operations_of_a_block_may_be_erased_on_the_way() -> None:
+    block = Block([ir.TestOp() for _ in range(4)])
+    found = []
+    for op in block.ops:
+        found.append(op)
+        if len(found) % 2:
+            op.detach()
+            op.erase()
+    assert len(found) == 4
+    assert list(block.ops) == found[1::2]
+
+
+def test_a_value_that_is_read_is_not_erased() -> None:
+    made = ir.TestOp(result_types=[i32, i32])
+    reader = ir.TestOp(operands=[made.results[0]])
+    with pytest.raises(ValueError, match="still has uses"):
+        made.erase()
+    made.erase(safe_erase=False)
+    assert isinstance(reader.operands[0], ErasedSSAValue)
 
 
 def test_constraints_of_hints_are_made_once() -> None:

@@ -18,7 +18,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation
 
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.diagnostics.walking import next_of
+
+# Each pass is followed by a walk, which reads the fields of xDSL's classes (`walking.py`).
+# pyright: reportPrivateUsage=false
 
 
 def file_location(location: Attribute) -> Location | None:
@@ -65,11 +67,11 @@ def locate_lost(root: Operation) -> None:
     while around:
         parent = around.pop()
         for region in parent.regions:
-            block = region.first_block
+            block = region._first_block
             while block is not None:
                 locate_arguments(block, parent.location)
                 around += _locate_operations(block, parent.location)
-                block = block.next_block
+                block = block._next_block
 
 
 def locate_arguments(block: Block, location: LocationAttr) -> None:
@@ -85,7 +87,7 @@ def _locate_operations(block: Block, fallback: LocationAttr) -> list[Operation]:
     with_regions: list[Operation] = []
     lost: list[Operation] = []
     last: LocationAttr | None = None
-    op = block.first_op
+    op = block._first_op
     while op is not None:
         if op.regions:
             with_regions.append(op)
@@ -96,8 +98,9 @@ def _locate_operations(block: Block, fallback: LocationAttr) -> list[Operation]:
                 _locate(lost, location if last is None else last)
                 lost.clear()
             last = location
-        op = next_of(op)
-    _locate(lost, fallback if last is None else last)
+        op = op._next_op
+    if lost:
+        _locate(lost, fallback if last is None else last)
     return with_regions
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import cast
+from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+# Properties of xDSL that return a field are calls; these walks read the fields.
+# pyright: reportPrivateUsage=false
 
 operands_of: Callable[[Operation], tuple[SSAValue, ...]] = attrgetter("_operands")
 """Return the operands of an operation as they are now, without the view that changes them."""
@@ -30,14 +33,13 @@ def operations_in(root: Operation | Region | Block) -> list[Operation]:
     """Return all operations in `root`, itself first if it is one, as `walk` yields them."""
     found: list[Operation] = []
     if type(root) is Region:
-        _add_region(root, found)
+        _add_regions((root,), found)
     elif type(root) is Block:
         _add_block(root, found)
     else:  # `isinstance` asks an abstract class
-        op = cast("Operation", root)
+        op: Any = root
         found.append(op)
-        for region in op.regions:
-            _add_region(region, found)
+        _add_regions(op.regions, found)
     return found
 
 
@@ -51,36 +53,35 @@ def operations_inside_out(root: Operation) -> list[Operation]:
 def operations_of(block: Block) -> list[Operation]:
     """Return the operations of a block, without those in their regions."""
     found: list[Operation] = []
-    op = block.first_op
+    op = block._first_op
     while op is not None:
         found.append(op)
-        op = next_of(op)
+        op = op._next_op
     return found
 
 
 def _add_inside_out(op: Operation, found: list[Operation]) -> None:
     for region in op.regions:
         for block in region.blocks:
-            inner = block.first_op
+            inner = block._first_op
             while inner is not None:
                 _add_inside_out(inner, found)
-                inner = next_of(inner)
+                inner = inner._next_op
     found.append(op)
 
 
-def _add_region(region: Region, found: list[Operation]) -> None:
-    block = region.first_block
-    while block is not None:
-        _add_block(block, found)
-        block = block.next_block
+def _add_regions(regions: tuple[Region, ...], found: list[Operation]) -> None:
+    for region in regions:
+        block = region._first_block
+        while block is not None:
+            _add_block(block, found)
+            block = block._next_block
 
 
 def _add_block(block: Block, found: list[Operation]) -> None:
-    add = found.append
-    op = block.first_op
+    op = block._first_op
     while op is not None:
-        add(op)
-        if regions := op.regions:
-            for region in regions:
-                _add_region(region, found)
-        op = next_of(op)
+        found.append(op)
+        if op.regions:
+            _add_regions(op.regions, found)
+        op = op._next_op

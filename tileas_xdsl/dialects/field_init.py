@@ -263,8 +263,9 @@ def parameter_of(kind: type[IRDLOperation], ir_name: str) -> str:
 
 def as_value(value: SSAValue | Operation) -> SSAValue:
     """The value, or the first result of the operation."""
+    single: Any = value
     if value.__class__ in SINGLE:
-        return cast("SSAValue", value)
+        return single
     return value.results[0] if isinstance(value, Operation) else value
 
 

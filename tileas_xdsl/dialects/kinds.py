@@ -46,7 +46,9 @@ def instances_in(root: Operation | Region | Block, *classes: type[OpT]) -> list[
 def has_instance(root: Operation | Region | Block, *classes: type) -> bool:
     """Return whether an operation in `root` is of one of the classes."""
     kinds = _kinds(classes)
-    return any(kinds[type(op)] for op in operations_in(root))
+    if isinstance(root, Operation) and not root.regions:
+        return kinds[type(root)]
+    return any(map(kinds.__getitem__, map(type, operations_in(root))))
 
 
 @cache

@@ -42,6 +42,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.accessors import faster_accessor
 from tileas_xdsl.dialects.constraints import Among
 from tileas_xdsl.dialects.field_init import SEGMENTS
+from tileas_xdsl.dialects.key_sharing import share_keys
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -113,6 +114,7 @@ def _define(cls: type[OpT], then: Callable[[type[OpT]], None] | None) -> None:
     definition.assembly_format = text
     if then is not None:
         then(cls)
+    share_keys(cls)
     delattr(cls, _CREATE)
     setattr(cls, _GET_DEFINITION, asked)  # The last one: other threads wait until it is there.
 

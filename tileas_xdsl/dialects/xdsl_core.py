@@ -16,6 +16,12 @@ class, and hashes 40,000 values and operations.
     isa(x, TensorType[F])       makes the constraint, 30 objects      remembers it
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
+    block.add_op(op)            walks from the block to the module:   one without regions has
+                                is it inside of the operation?        nothing inside
+    for op in block.ops         an iterator written in Python         a generator
+    tile_type.get_shape()       a generator                           a list
+    op.erase()                  makes what takes the place of each    nothing, where nobody reads it
+                                result
 
 `accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
 time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values
@@ -31,14 +37,16 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from xdsl import irdl
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.core import OpOperands, OpSuccessors
+from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
+from xdsl.ir.core import BlockOps, OpOperands, OpSuccessors
 from xdsl.irdl import AttrConstraint, IRDLOperation, attributes, operations
 from xdsl.irdl.operations import BeforeVariadicSingleAccessor
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
+from tileas_xdsl.dialects.key_sharing import share_keys
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
@@ -67,10 +75,17 @@ def accelerate() -> None:
     _set_getter("successors", OpSuccessors)
     type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
+    type.__setattr__(Block, "_attach_op", _attach)
+    type.__setattr__(BlockOps, "__iter__", _operations_of)
+    type.__setattr__(SSAValue, "erase", _erase)
+    type.__setattr__(TensorType, "get_shape", _shape)
+    type.__setattr__(VectorType, "get_shape", _shape)
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
     attributes.__dict__["dataclass"] = dataclass
     irdl.__dict__["irdl_to_attr_constraint"] = _constraint_of
     irdl.__dict__["irdl_op_definition"] = _defined
+    for kind in (Use, OpResult, BlockArgument, Block, Region):
+        share_keys(kind)
 
 
 def _abstract_kinds() -> list[type]:
@@ -112,3 +127,38 @@ def _remembered_constraint(hint: Any, allow_type_var: bool) -> AttrConstraint:
 
 def _verify(self: Attribute) -> None:
     self._verify()  # pyright: ignore[reportPrivateUsage]
+
+
+_attach_any = vars(Block)["_attach_op"]
+
+
+def _attach(self: Block, operation: Operation) -> None:
+    """Make an operation, which is in no block, one of this block; raises `ValueError`."""
+    if operation.parent is not None or operation.regions:
+        _attach_any(self, operation)
+    operation.parent = self
+
+
+def _operations_of(self: BlockOps) -> Iterator[Operation]:
+    return _from(self.block.first_op)
+
+
+def _from(op: Operation | None) -> Iterator[Operation]:
+    """Yield an operation and those behind it; one may be erased while it is looked at."""
+    while op is not None:
+        following = op._next_op  # pyright: ignore[reportPrivateUsage]
+        yield op
+        op = following
+
+
+def _shape(self: TensorType | VectorType) -> tuple[int, ...]:
+    return tuple([extent.data for extent in self.shape.data])
+
+
+_erase_any = vars(SSAValue)["erase"]
+
+
+def _erase(self: SSAValue, safe_erase: bool = True) -> None:
+    """Erase a value; raises `ValueError` if it is read, without `safe_erase` replaces it."""
+    if self.first_use is not None:
+        _erase_any(self, safe_erase)

@@ -76,9 +76,8 @@ def as_attr(value: str | int | bool | Attribute) -> Attribute:
 
 def type_of(value: Value) -> RegType:
     """The type of a value that is registers."""
-    if value.__class__ in SINGLE:
-        return cast(RegType, cast(SSAValue, value).type)
-    return cast(RegType, as_value(value).type)
+    single: Any = value if value.__class__ in SINGLE else as_value(value)
+    return single.type
 
 
 def kind_of(value: Value) -> str:

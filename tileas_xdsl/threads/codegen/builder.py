@@ -31,6 +31,7 @@ from tileas_xdsl.analysis.values.rows.neighbours import Neighbours
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
+from tileas_xdsl.dialects.cute import SliceFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.xdsl_ops import constant_op
@@ -175,6 +176,9 @@ class ThreadBuilder:
     _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(
         default_factory=dict[tuple[Block, int, Attribute], SSAValue]
     )
+    _slices: dict[tuple[Block, SSAValue, int, int], SSAValue] = field(
+        default_factory=dict[tuple[Block, SSAValue, int, int], SSAValue]
+    )
 
     def insert(self, op: T) -> T:
         """Insert an operation, at the location of the one that is being lowered."""
@@ -193,6 +197,13 @@ class ThreadBuilder:
         if key not in self._constants:
             self._constants[key] = self.insert(constant_op(integer_attr(number, type_))).result
         return self._constants[key]
+
+    def slice(self, vector: SSAValue, first: int, count: int) -> SSAValue:
+        """Return elements `first` to `first + count` of a vector, cut out once in each block."""
+        key = (self.builder.insertion_point.block, vector, first, count)
+        if key not in self._slices:
+            self._slices[key] = self.insert(SliceFragmentOp(vector, first, count)).result
+        return self._slices[key]
 
     def once(self, name: str, make: Callable[[], SSAValue]) -> SSAValue:
         """Return a per-thread value of the agent, which the first call emits.

@@ -30,7 +30,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
+from tileas_xdsl.dialects.cute import MakeFragmentOp
 from tileas_xdsl.dialects.interned import integer_type, vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
@@ -180,7 +180,7 @@ def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
         return part
     if _cuts_words(part, first, count):
         return joined(e, [element(e, part, first + k) for k in range(count)])
-    return e.insert(SliceFragmentOp(part, first, count)).result
+    return e.slice(part, first, count)
 
 
 def _cuts_words(part: SSAValue, first: int, count: int) -> bool:

@@ -37,10 +37,9 @@ from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces
 from tileas_xdsl.transforms.assign_layouts.spaces.required_conversions import (
-    load_into_registers,
     put_into_stages,
+    put_where_read,
     separate_agents,
-    store_computed_operands,
 )
 from tileas_xdsl.transforms.assign_layouts.tma_preference import prefer_tma
 from tileas_xdsl.transforms.assign_layouts.writing.operations import write
@@ -57,8 +56,7 @@ def assign_layouts(
         prefer_tma(function)
     separate_agents(function)
     put_into_stages(function)
-    store_computed_operands(function)
-    load_into_registers(function)
+    put_where_read(function)
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_spaces(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.

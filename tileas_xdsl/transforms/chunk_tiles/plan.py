@@ -242,7 +242,7 @@ def _registers_of_consumers(target: Target) -> int:
 def warps_that_fit(kernel: func.FuncOp) -> int:
     """Return the warps of a kernel; more where it multiplies tiles that its threads do not hold."""
     warps = KernelFacts(kernel).spec.num_warps
-    if not has_instance(kernel, DotOp):
+    if warps >= MOST_SHARING_WARPS or not has_instance(kernel, DotOp):
         return warps
     live = _peak(kernel, {}, 1)
     while warps < MOST_SHARING_WARPS and live > SHARED_REGISTERS * warps * WARP:

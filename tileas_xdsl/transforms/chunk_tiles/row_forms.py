@@ -115,12 +115,17 @@ MODES = ("auto", "registers", "kept", "ahead")
 """Where rows may be asked to be: where they are computed fastest, or there if they can be."""
 
 
+def reduces_rows(kernel: func.FuncOp) -> bool:
+    """Whether a kernel reduces tiles, and multiplies none."""
+    return has_instance(kernel, ReduceOp) and not has_instance(kernel, DotOp)
+
+
 def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> RowForm | None:
     """Return where the rows of a kernel should be; None where none are used again.
 
     Nor where more than two blocks share a multiprocessor: then some load while others compute.
     """
-    if has_instance(kernel, DotOp) or not has_instance(kernel, ReduceOp):
+    if not reduces_rows(kernel):
         return None
     spec = KernelFacts(kernel).spec
     threads = spec.num_warps * WARP

@@ -47,6 +47,7 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
     ROWS,
     ROWS_IN_REGISTERS,
     choose_row_form,
+    reduces_rows,
 )
 from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
@@ -134,6 +135,8 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
 
     Those that begin between vectors can be there if they are rotated, and are only then.
     """
+    if not reduces_rows(kernel):
+        return
     made = kernel.clone()
     rotate_rows(made, target, in_memory=True)
     form = choose_row_form(made, target, mode)

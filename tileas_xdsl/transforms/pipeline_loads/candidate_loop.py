@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operands_of, operations_in
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -151,7 +151,7 @@ def with_loops(first: LoadLoop, following: Sequence[LoadLoop]) -> LoadLoop:
     """The loop with these behind it, as many of them as one producer can load for."""
     kept = list(following)
     loads = [load for one in (first, *kept) for load in one.loads]
-    needed = producer_slice(loads, first.staying)
+    needed = producer_slice(loads, first.staying) if kept else first.needed
     if isinstance(needed, str):
         return with_loops(first, kept[:-1])
     streamed = streamed_loads([first.loop, *(one.loop for one in kept)], loads)
@@ -222,10 +222,10 @@ def _is_loaded(op: Operation) -> TypeIs[StageLoad]:
 
 def divided_loop(function: func.FuncOp, loop: scf.ForOp) -> LoadLoop | str | None:
     """The loop, if a producer can load for it; why none can, or None where nothing asks for it."""
-    inside = loop.body.block
-    loads = [op for op in inside.ops if _is_loaded(op)]
-    products = [op for op in inside.ops if has_instance(op, DotOp)]
-    if not loads or not products:
+    inside = operations_of(loop.body.block)
+    loads = [op for op in inside if _is_loaded(op)]
+    products = [op for op in inside if has_instance(op, DotOp)] if loads else ()
+    if not products:
         return None
     if any(isinstance(op, scf.ForOp) for op in products):
         return "a loop inside of it multiplies"
@@ -261,7 +261,7 @@ def staying_in_front(function: func.FuncOp, outermost: Operation) -> Sequence[Op
     """
     moved: set[Operation] = set()
     staying: list[Operation] = []
-    for op in function.body.block.ops:
+    for op in operations_of(function.body.block):
         if op is outermost:
             break
         depends = any(value.owner in moved for value in operands_of(op))

@@ -10,7 +10,7 @@ The count is an estimate.  ptxas orders instructions anew, and many fragments ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from math import prod
 
 from xdsl.dialects import arith, vector
@@ -83,12 +83,15 @@ class _Liveness:
 
     def walk(self, block: Block) -> int:
         """Return the peak of a block; what is live after it becomes what is live before it."""
-        peak = self.count
+        peak, live = self.count, self.live
         for op in reversed(operations_of(block)):
             if op.regions:
-                peak = max(peak, self._regions(op))
-            self._kill(op.results)
-            self._use(operands_of(op))
+                peak, live = max(peak, self._regions(op)), self.live
+            for value in op.results:
+                self.count -= live.pop(id(value), 0)
+            for value in operands_of(op):
+                if id(value) not in live:
+                    self._add(value)
             if self.count > peak:
                 peak = self.count
         self._kill(block.args)
@@ -97,7 +100,9 @@ class _Liveness:
     def _regions(self, op: Operation) -> int:
         """Walk the regions; what they use from outside is live all along."""
         self._kill(op.results)
-        self._use(self.captured[op])
+        for value in self.captured[op]:
+            if id(value) not in self.live:
+                self._add(value)
         before, count = self.live, self.count
         self.live = before.copy()
         peak = count
@@ -108,23 +113,17 @@ class _Liveness:
         self.peaks[op] = peak
         return peak
 
-    def _use(self, values: Iterable[SSAValue]) -> None:
-        """Make values live: those that are registers, or what these are made of."""
-        live = self.live
-        for value in values:
-            key = id(value)
-            if key in live:
-                continue
-            own = live[key] = self._own(value)  # 0 of what is renamed: it is seen
-            self.count += own
-            if type(value) is OpResult and _RENAMED[type(value.op)]:
-                self._use(operands_of(value.op))
+    def _add(self, value: SSAValue) -> None:
+        """Make a value live that is not: if it is no registers itself, what it is made of."""
+        if (own := self.counted.get(value)) is None:
+            own = self.counted[value] = own_registers(value)
+        self.live[id(value)] = own  # 0 of what is renamed: it is seen
+        self.count += own
+        if type(value) is OpResult and _RENAMED[type(value.op)]:
+            for part in operands_of(value.op):
+                if id(part) not in self.live:
+                    self._add(part)
 
     def _kill(self, values: tuple[SSAValue, ...]) -> None:
         for value in values:
             self.count -= self.live.pop(id(value), 0)
-
-    def _own(self, value: SSAValue) -> int:
-        if (found := self.counted.get(value)) is None:
-            found = self.counted[value] = own_registers(value)
-        return found

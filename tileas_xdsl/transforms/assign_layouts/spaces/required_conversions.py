@@ -118,17 +118,27 @@ def _is_inside(value: SSAValue, body: Region) -> bool:
     return inner is body
 
 
-def store_computed_operands(root: Operation) -> None:
-    """Convert operands of MMAs that are computed in registers, where the instruction reads memory.
+def put_where_read(root: Operation) -> None:
+    """Convert tiles to the memory that products, and then to the registers that others, read.
 
     Groups are built without joining across computing operations: a tile that is loaded for the MMA
     alone may stay in memory.
     """
+    groups = TileGroups(root, apart=reads_registers)
+    if _store_computed_operands(root, groups):
+        groups = TileGroups(root, apart=reads_registers)
+    _load_into_registers(root, groups)
+
+
+def _store_computed_operands(root: Operation, groups: TileGroups) -> bool:
+    """Convert operands of MMAs that are computed in registers, where the instruction reads memory.
+
+    Returns whether there are any.
+    """
     products = instances_in(root, AsyncDotOp, BlockScaledMmaOp, DotOp)
     if not products:
-        return
-    groups = TileGroups(root, apart=reads_registers)
-    computed = in_registers(root, groups)
+        return False
+    computed, has_converted = in_registers(root, groups), False
     for op in products:
         read_from = dict(space_requirements(op))
         for index, value in enumerate((op.a, op.b)):
@@ -139,14 +149,15 @@ def store_computed_operands(root: Operation) -> None:
                 continue
             if isinstance(value.owner, FREE_TILES) or groups.of(value) in computed:
                 _convert(op, index, TensorType(tile.element_type, tile.get_shape()))
+                has_converted = True
+    return has_converted
 
 
-def load_into_registers(root: Operation) -> None:
+def _load_into_registers(root: Operation, groups: TileGroups) -> None:
     """Convert the tiles in memory that operations read as values.
 
     Elementwise operations on tiles that are in memory by their types have results there too.
     """
-    groups = TileGroups(root, apart=reads_registers)
     resident = residents(root, groups)
     in_tensor_memory = _accumulators(root, groups)
     for op in operations_in(root):
