@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.support.ir import parse
+from tileas_xdsl.compiler import compile
 from tileas_xdsl.interpreters.tile.launch import simulate
 from tileas_xdsl.target.mufu.functions import approximate
 from tileas_xdsl.transforms.arithmetic.tileas_relax_weights import LOG2_E, TileasRelaxWeights
@@ -107,6 +109,25 @@ def test_sums_and_roundings_are_as_exact_as_before(
 @pytest.mark.parametrize(("begin", "total"), [("0.0", 0.0), ("-1000.0", 0.5)])
 def test_rows_whose_sum_may_be_small_stay(begin: str, total: float) -> None:
     assert not relaxed("exp", 0.3, begin, total)[0]
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_shares_are_within_a_little_more_than_rounding(element: str, rows: int) -> None:
+    """Of rows whose numbers are far apart, and of some of which one has all of the sum."""
+    softmax = pytest.importorskip("kernels.cutile.softmax").softmax
+    kind = {"f16": np.float16, "bf16": bfloat16}[element]
+    rng = np.random.default_rng(rows)
+    spread = np.array([0.1, 1, 10, 60])[:, None]
+    x = (rng.standard_normal((4, 200)) * spread).astype(kind)
+    kernel = compile(softmax, x, x, rows, 256, target="sm_90a")
+    assert kernel.ptx.count("ex2.approx.ftz.f32") == kernel.ptx.count("ex2")
+    found = kernel.emulate(x, np.zeros_like(x), rows, 256, grid=4 // rows).arrays[1]
+    powers = np.exp(x.astype(np.float64) - x.astype(np.float64).max(axis=1, keepdims=True))
+    exact = powers / powers.sum(axis=1, keepdims=True)
+    place = np.spacing(exact.astype(kind)).astype(np.float64)
+    visible = exact > 2.0**-126
+    assert (np.abs(found.astype(np.float64) - exact) / place)[visible].max() < 0.502
 
 
 def test_an_instruction_is_near_enough() -> None:

@@ -35,6 +35,87 @@ func.func @rows(%s: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf16>) {
 
 // -----
 
+// Their shares of the sum, too, where these are rounded: the sum of a row is inverted once.
+
+func.func @shares(%s: tensor<1x64xf32>) -> tensor<1x64xf16> {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<1x64xf32> -> tensor<1xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<1x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %zero = arith.constant 0 : index
+    %y = tensor.extract %m[%zero] : tensor<1xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<1x64xf32>
+  %p = math.exp %x : tensor<1x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<1x64xf32> -> tensor<1xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %sums = nv_tileas.expand_dims %l {axis = 1 : i32} : tensor<1xf32> -> tensor<1x1xf32>
+  %of_rows = nv_tileas.generate : tensor<1x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %zero = arith.constant 0 : index
+    %y = tensor.extract %sums[%row, %zero] : tensor<1x1xf32>
+    nv_tileas.yield %y : f32
+  }
+  %d = arith.divf %p, %of_rows : tensor<1x64xf32>
+  %q = arith.truncf %d : tensor<1x64xf32> to tensor<1x64xf16>
+  func.return %q : tensor<1x64xf16>
+}
+
+// CHECK-LABEL: func.func @shares
+// CHECK:         %[[P:.*]] = math.exp2 %{{.*}} {nv_tileas.ftz} : tensor<1x64xf32>
+// CHECK:         %[[SUMS:.*]] = nv_tileas.expand_dims
+// CHECK:         %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<1x1xf32>
+// CHECK-NEXT:    %[[INVERSE:.*]] = arith.divf %[[ONE]], %[[SUMS]] : tensor<1x1xf32>
+// CHECK-NEXT:    %[[REPEATED:.*]] = nv_tileas.generate : tensor<1x64xf32>
+// CHECK:           tensor.extract %[[INVERSE]]
+// CHECK:         %[[SHARES:.*]] = arith.mulf %[[P]], %[[REPEATED]] : tensor<1x64xf32>
+// CHECK-NEXT:    arith.truncf %[[SHARES]]
+
+// -----
+
+// Shares of another sum are read as they are, and so are those that nothing rounds.
+
+func.func @others(%s: tensor<64x64xf32>, %other: tensor<64xf32>) -> (tensor<64xf32>, tensor<64x64xf16>) {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %m[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<64x64xf32>
+  %p = math.exp %x : tensor<64x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %of_rows = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %other[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %d = arith.divf %p, %of_rows : tensor<64x64xf32>
+  %q = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xf16>
+  func.return %l, %q : tensor<64xf32>, tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @others
+// CHECK:         math.exp %
+// CHECK:         arith.divf %
+
+// -----
+
 // Something else reads them.
 
 func.func @read(%s: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {

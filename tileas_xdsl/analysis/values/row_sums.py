@@ -83,7 +83,8 @@ def rows_of(tile: SSAValue) -> tuple[SSAValue, int] | None:
     if not isinstance(read, tensor.ExtractOp):
         return None
     own = [index for index in read.indices if index in block.args]
-    missing = [axis for axis, argument in enumerate(block.args) if argument not in own]
+    absent = [axis for axis, argument in enumerate(block.args) if argument not in own]
+    missing = [axis for axis in absent if made.result.type.get_shape()[axis] != 1] or absent
     if len(missing) != 1 or own != [argument for argument in block.args if argument in own]:
         return None
     extents = shape_of(read.tensor.type) or ()

@@ -16,7 +16,7 @@ subtracted, which gives weights of zero: `select (%n == -inf), 0.0, %n`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
@@ -99,9 +99,10 @@ class _Weights:
     axis: int
     """Along which rows lie."""
 
-    def are_read_by(self, sum_: Operation) -> bool:
-        """Whether a sum, and what rounds to few bits, are all that reads the weights."""
-        return all(op is sum_ or _is_rounding(op) for op in readers(self.power.result))
+    def are_read_by(self, sum_: ReduceOp) -> bool:
+        """Whether a sum, and what rounds to few bits, are all that reads them or their shares."""
+        read = readers(self.power.result) - set(shares_of(self.power, sum_))
+        return all(op is sum_ or _is_rounding(op) for op in read)
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,19 @@ class RowWeights:
         if not isinstance(most, FloatAttr):
             return False
         return difference.factor * abs(most.value.data) * APART >= VANISHING
+
+
+def shares_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
+    """Return the quotients of weights and their sum of which only roundings to few bits read."""
+    return [
+        op
+        for op in readers(power.result)
+        if isinstance(op, arith.DivfOp)
+        and without_layout(op.lhs) is power.result
+        and (rows := rows_of(op.rhs)) is not None
+        and rows == (sum_.result, sum_.axis.value.data)
+        and all(_is_rounding(one) for one in readers(op.result))
+    ]
 
 
 def _of_whole_rows(reduction: ReduceOp) -> Power | None:

@@ -11,6 +11,12 @@ weight is `|x| 2**-24` off, and zero below 2**-126.  Of `q`, where |x| is 104 at
 0.0007 of the last place more than rounding.  Of a sum of n weights it is 2**-24 times the mean of
 |x| by weights, which is their entropy less the logarithm of the sum: ln(n) at most, as the sum is 1
 or more; adding them up may round as much.
+
+    %d = divf %p, %l             ->    %i = divf 1.0, %l   %d = mulf %p, %i
+    %q = truncf %d : f16
+
+Shares of the sum that are rounded are weights, too; with the inverse of a sum, for each row, they
+are 2**-24 further off than quotients.
 """
 
 from __future__ import annotations
@@ -20,19 +26,20 @@ from math import frexp, inf
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import FloatAttr, ModuleOp, UnitAttr, f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.row_sums import rows_of
-from tileas_xdsl.analysis.values.row_weights import Difference, Power, RowWeights
+from tileas_xdsl.analysis.values.row_sums import readers, rows_of, without_layout
+from tileas_xdsl.analysis.values.row_weights import Difference, Power, RowWeights, shares_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 
 LOG2_E = 1.4426950408889634
@@ -45,8 +52,9 @@ class TileasRelaxWeights(ModulePass):
     Needs: kernels of tiles, whose element-wise operations are not fused yet.
 
     Leaves: powers of differences from the maximum of a row, of f32, that only sums of 1 or more and
-    roundings to 16 bits or less read (`analysis/values/row_weights.py`), as `exp2` with
-    `nv_tileas.ftz`; constants that the argument is multiplied by are one.
+    roundings to 16 bits or less read, or shares of the sum that are rounded so
+    (`analysis/values/row_weights.py`), as `exp2` with `nv_tileas.ftz`; constants that the argument
+    is multiplied by are one, and shares are products with the inverse of the sum.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """
@@ -57,7 +65,30 @@ class TileasRelaxWeights(ModulePass):
         for power in list(RowWeights().found(op)):
             mode = float_mode(power)
             if element_of(power.result.type) == f32 and not (mode.ftz or mode.approximate):
+                for share in _shares(power):
+                    _multiply_by_inverse(share)
                 _relax(power)
+
+
+def _shares(power: Power) -> Sequence[arith.DivfOp]:
+    """Return the quotients of weights and their sum, which are rounded to few bits."""
+    sums = [op for op in readers(power.result) if isinstance(op, ReduceOp)]
+    return [share for op in sums for share in shares_of(power, op) if float_mode(share).exact]
+
+
+def _multiply_by_inverse(share: arith.DivfOp) -> None:
+    """Divide 1 by the sum of a row, once, in place of each of its weights by it."""
+    repeated = without_layout(share.rhs).owner
+    assert isinstance(repeated, GenerateOp), "sums of rows are repeated along them"
+    inverse = repeated.clone()
+    last = inverse.body.block.last_op
+    read = None if last is None else last.operands[0].owner
+    assert isinstance(read, tensor.ExtractOp), "sums of rows are read as they are"
+    builder = Builder(InsertPoint.before(share))
+    one = constant(builder, 1.0, read.tensor.type)
+    read.operands[0] = builder.insert(arith.DivfOp(one, read.tensor)).result
+    builder.insert(inverse)
+    Rewriter.replace_op(share, arith.MulfOp(share.lhs, inverse.result))
 
 
 def _relax(power: Power) -> None:
