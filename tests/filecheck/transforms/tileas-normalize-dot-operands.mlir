@@ -262,3 +262,29 @@ func.func @repeated(%x: f32) -> tensor<8x4xf32> {
   }
   func.return %t : tensor<8x4xf32>
 }
+
+// -----
+
+// Bytes of powers of sums are A as threads have them, if threads transpose B for this product alone:
+// both have their depth in the order of sums.
+// CHECK-LABEL: @bytes
+// CHECK:         %[[V:.*]] = nv_tileas.view %{{.*}} -> tensor<128x32xf8E4M3FN, #nv_tileas.shared<(128,32),(1,128)>>
+// CHECK-NEXT:    %[[T:.*]] = nv_tileas.convert_layout %[[V]] {nv_tileas.depth_of_sums}
+// CHECK-NEXT:    %[[B:.*]] = nv_tileas.view %[[T]]
+// CHECK-NEXT:    nv_tileas.dot %p, %[[B]], %c {nv_tileas.depth_of_sums, atom
+func.func @bytes(%q: tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, %k: tensor<32x32xf8E4M3FN, #nv_tileas.shared<(32,32),(1,32)>>, %v: !nv_tileas.tiled_view<32x128xf8E4M3FN, gmem>, %i: index, %z: tensor<64x32xf32>, %c: tensor<64x128xf32>) -> tensor<64x128xf32> attributes {nv_tileas.warps = 4 : i32} {
+  %s = nv_tileas.dot %q, %k, %z {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>, promote} : tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, tensor<32x32xf8E4M3FN, #nv_tileas.shared<(32,32),(1,32)>>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %e = math.exp2 %s : tensor<64x32xf32>
+  %p = arith.truncf %e : tensor<64x32xf32> to tensor<64x32xf8E4M3FN>
+  %a = nv_tileas.convert_layout %p : tensor<64x32xf8E4M3FN> -> tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>
+  %l = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x128xf8E4M3FN, gmem> -> tensor<32x128xf8E4M3FN>
+  %t = nv_tileas.generate : tensor<128x32xf8E4M3FN> {
+  ^bb0(%n: index, %d: index):
+    %x = tensor.extract %l[%d, %n] : tensor<32x128xf8E4M3FN>
+    nv_tileas.yield %x : f8E4M3FN
+  }
+  %m = nv_tileas.convert_layout %t : tensor<128x32xf8E4M3FN> -> tensor<128x32xf8E4M3FN, #nv_tileas<space smem>>
+  %b = nv_tileas.view %m : tensor<128x32xf8E4M3FN, #nv_tileas<space smem>> -> tensor<32x128xf8E4M3FN, #nv_tileas.shared<(32,128),(1,32)>>
+  %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>, promote} : tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, tensor<32x128xf8E4M3FN, #nv_tileas.shared<(32,128),(1,32)>>, tensor<64x128xf32> -> tensor<64x128xf32>
+  func.return %r : tensor<64x128xf32>
+}

@@ -13,6 +13,7 @@ from tileas_xdsl.target.mma.warp_tiles import (
     columns_of_warpgroup,
     fits_accumulators,
     fragment_layout,
+    fragment_of_sums,
     has_whole_rows,
     instructions_of,
     is_accumulator,
@@ -41,6 +42,17 @@ def test_fragments_of_a_are_those_of_the_instruction(bits: int, name: str) -> No
         block, step = divmod(part, 2)
         here = held[:, part * count : (part + 1) * count]
         assert np.array_equal(here, rows + 64 * block + 128 + 256 * (columns + step * depth))
+
+
+@pytest.mark.parametrize(("m", "k", "groups"), [(64, 32, 1), (128, 128, 2), (256, 64, 2)])
+def test_fragments_of_sums_are_fragments_of_a_permuted_depth(m: int, k: int, groups: int) -> None:
+    """A thread has the columns of its sums, in the places of four bytes side by side."""
+    place = np.arange(k)
+    column = place // 16 * 16 + 8 * (place // 2 % 2) + 2 * (place % 16 // 4) + place % 2
+    of_bytes, found = fragment_layout(m, k, 8, groups).held, fragment_of_sums(m, k, groups).held
+    assert np.array_equal(found, of_bytes % m + m * column[of_bytes // m])
+    sums = accumulator_layout(m, k, groups).held
+    assert np.array_equal(np.sort(found, axis=1), np.sort(sums, axis=1))
 
 
 def test_accumulators_of_several_instructions_and_warpgroups() -> None:

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 from kernels.cutile.attention import Attention
+from kernels.cutile.problem import emulated, evaluated
 from tileas_xdsl.compiler import CompiledKernel, compile
 
 SMALL = Attention(1, 1, 64, 128, 64)
@@ -109,3 +110,23 @@ def test_fragments_of_all_elements_are_read_from_registers(
         text.replace("SWIZZLE", swizzle).replace("xX", f"x{element}").replace("X", element)
     ).ptx
     assert len(re.findall(REGISTERS_OF_A, ptx)) == steps
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(
+    ("sizes", "order"),
+    [
+        (Attention(1, 1, 64, 100, 64, "e4m3"), "lazy"),
+        (Attention(1, 1, 130, 192, 128, "e4m3", tm=128, tn=128), "drift"),
+        (Attention(1, 1, 128, 128, 64, "e4m3", causal=True, tm=128, tn=32), "random"),
+    ],
+    ids=str,
+)
+def test_powers_of_bytes_stay_in_registers(sizes: Attention, order: str) -> None:
+    """Values are transposed in the order in which threads have the powers: no byte is exchanged."""
+    problem = sizes.problem()
+    made = problem.compiled("sm_90a")
+    body = loop_of(made.ir("tileas-remove-layout-conversions"))
+    assert conversions(made) == body.count("convert_layout %") == body.count("depth_of_sums} :")
+    assert evaluated(problem, made).is_right
+    assert emulated(problem, made, seed=3, order=order).is_right

@@ -64,6 +64,22 @@ def fragment_layout(m: int, k: int, bits: int, warpgroups: int) -> RegisterLayou
     return RegisterLayout(layout_of_modes(rows, columns), (m, k), WARPGROUP_THREADS * warpgroups)
 
 
+@lru_cache(maxsize=512)
+def fragment_of_sums(m: int, k: int, warpgroups: int) -> RegisterLayout:
+    """Fragments of A of bytes whose depth comes in the order in which lanes have sums.
+
+    Lane q of a row has columns 2 q, 2 q + 1, 8 + 2 q and 9 + 2 q of each 16, as in accumulators;
+    these are the four bytes of a register.
+    """
+    by_row, _ = warpgroup_grid(m, warpgroups)
+    rows: list[Digit] = [(8, E(THREAD, QUAD)), (2, E(VALUE, 4)), (4, E(THREAD, LANES))]
+    rows += [(m // (WGMMA_ROWS * by_row), E(VALUE, k // 2))]
+    rows += [(by_row, E(THREAD, WARPGROUP_THREADS))]
+    columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2))]
+    columns += [(k // 16, E(VALUE, 8))]
+    return RegisterLayout(layout_of_modes(rows, columns), (m, k), WARPGROUP_THREADS * warpgroups)
+
+
 def warpgroup_grid(m: int, warpgroups: int) -> tuple[int, int]:
     """How many warpgroups share the rows of a tile of `m` rows, and how many its columns."""
     by_row = gcd(m // WGMMA_ROWS, warpgroups)

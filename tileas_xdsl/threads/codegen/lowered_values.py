@@ -93,6 +93,8 @@ class SharedTile:
     first_row: int = 0
     rows: int = 0
     """Rows of the window; 0 for all."""
+    is_in_order_of_sums: bool = False
+    """Whether its rows, of a transpose, come in the order in which threads have sums."""
 
     @property
     def height(self) -> int:
@@ -119,6 +121,8 @@ class PendingTile:
     """The agent that wrote it last and whose threads have synchronised since."""
     is_free_in: Block | None = None
     """The block of code in which all threads have met behind its last reader."""
+    is_in_order_of_sums: bool = False
+    """Whether its rows, of a transpose, come in the order in which threads have sums."""
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute_nvgpu import SmemDescAddOp
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
+from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
     DotOp,
@@ -207,6 +208,8 @@ class _Operands:
     def of(e: ThreadBuilder, op: DotOp | AsyncDotOp, layout: RegisterLayout) -> _Operands:
         """Make what is made before the instructions; raise where B lies as wgmma does not read."""
         a, b = operand_a(e, op, e.agent.groups), shared_tile(e, op.b)
+        if b.is_in_order_of_sums != has_depth_of_sums(op):
+            raise op_error(op, "reads B whose rows come in another order than the columns of A")
         depth, columns = shape_of(op.b.type) or (0, 0)
         major = major_of(op.b.type, of_b=True)
         right = b.layout.canonical(op, columns, depth, e.plan.target, major=major)

@@ -8,7 +8,8 @@ that differs between threads becomes a chain of selects on a rank computed from 
                                              %x = select %rank == 1, %r2, %r0
 
 A register has 32 bits. Elements of 16 bits are selected by pairs where both halves come from one
-source word in their places; only else a word is assembled from halves.
+source word in their places; only else a word is assembled from halves.  One of bytes that two words
+have is a permutation of these.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import IndexType, VectorType, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
+from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.convert.assembly import as_words
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import is_equal
+from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.index.per_thread_tables import Table, number_of
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -39,6 +43,11 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     zero,
 )
+
+BYTES = 4
+"""Of a word."""
+
+WORD = VectorType(i32, [1])
 
 VectorElement: TypeAlias = tuple[SSAValue, int]
 """A vector and a position in it."""
@@ -104,11 +113,31 @@ class RegisterFile:
 
     def _register(self, elements: Sequence[VectorElement | None]) -> SSAValue:
         """Join the elements of one 32-bit word."""
+        known = [location for location in elements if location is not None]
+        if len(known) == BYTES and self.per_word == BYTES:
+            words = list(dict.fromkeys((vector, at // BYTES) for vector, at in known))
+            if len(words) <= 2 and all(length(v) % BYTES == 0 for v, _ in words):
+                return self._permuted(known, words)
         found = [
             zero(self.e, self.element) if location is None else element(self.e, *location)
             for location in elements
         ]
         return joined(self.e, found)
+
+    def _permuted(
+        self, elements: Sequence[VectorElement], words: Sequence[tuple[SSAValue, int]]
+    ) -> SSAValue:
+        """Take the bytes of a word from one or two others."""
+        digits = [BYTES * words.index((v, at // BYTES)) + at % BYTES for v, at in elements]
+        selector = i32_constant(self.e, sum(digit << 4 * k for k, digit in enumerate(digits)))
+        whole = [self._four_bytes(*word) for word in words]
+        made = joined(self.e, [self.e.insert(PrmtOp(whole[0], whole[-1], selector)).result])
+        return self.e.insert(vector.BitcastOp(made, vector_of(self.element, BYTES))).result
+
+    def _four_bytes(self, bytes_: SSAValue, number: int) -> SSAValue:
+        """Return four bytes of a vector as an `i32`."""
+        part = strip(self.e, bytes_, BYTES * number, BYTES)
+        return element(self.e, self.e.insert(vector.BitcastOp(part, WORD)).result, 0)
 
     def fragment(
         self, layout: RegisterLayout, elements: Sequence[VectorElement | None]

@@ -12,6 +12,8 @@ Lanes give the addresses of rows, so they may come in any order.  With the one a
 matrix would be 0, 1, 4, 5, 8, ..: two of them in the same banks, as swizzles repeat after 8 rows.
 Instead lanes q >= 2 get `b` first, and lanes r >= 4 write the odd column first: matrices have the
 rows 0, 1, 4, 5, 10, 11, 14, 15 and the columns 0, 2, 4, 6, 9, 11, 13, 15, without bank conflicts.
+
+Where the rows come in the order of sums (`depth_order.py`), a is rows 2 q, 2 q + 1 and b 8 rows on.
 """
 
 from __future__ import annotations
@@ -83,7 +85,8 @@ def _blocks(
     column = multiply(e, modulo(e, warp, across), BLOCK_COLUMNS)
     first = _selector(e, lane)
     selectors = first, xor(e, first, i32_constant(e, NEXT_BYTE))
-    loads = SwizzledRow(e, source, add(e, row, _source_row(e, lane)), column, 16)
+    from_row = _source_row(e, lane, of_sums=target.is_in_order_of_sums)
+    loads = SwizzledRow(e, source, add(e, row, from_row), column, 16)
     from_column, from_row = _target_place(e, lane)
     stores = SwizzledRow(e, target, add(e, column, from_column), add(e, row, from_row), 16)
     for down in range(0, rows, BLOCK_ROWS * along):
@@ -110,15 +113,17 @@ def _selector(e: ThreadBuilder, lane: SSAValue) -> SSAValue:
     return xor(e, xor(e, i32_constant(e, EVEN_BYTES), odd), exchanged)
 
 
-def _source_row(e: ThreadBuilder, lane: SSAValue) -> SSAValue:
+def _source_row(e: ThreadBuilder, lane: SSAValue, *, of_sums: bool) -> SSAValue:
     """The row of which a lane gives the address: row r of matrix m, with r = 2 q + i.
 
-    It is 16 (m / 2) + 4 q + i + 2 (m % 2), where `b` is matrix 0 for q >= 2.
+    It is 16 (m / 2) + 4 q + i + 2 (m % 2), where `b` is matrix 0 for q >= 2; in the order of sums
+    16 (m / 2) + 2 q + i + 8 (m % 2).
     """
     matrix, r = divide(e, lane, MATRIX), modulo(e, lane, MATRIX)
     pair, within = divide(e, r, 2), modulo(e, r, 2)
     half = xor(e, modulo(e, matrix, 2), divide(e, pair, 2))
-    row = add(e, multiply(e, pair, 4), add(e, within, multiply(e, half, 2)))
+    in_pair, apart = (2, 8) if of_sums else (4, 2)
+    row = add(e, multiply(e, pair, in_pair), add(e, within, multiply(e, half, apart)))
     return add(e, row, multiply(e, divide(e, matrix, 2), 16))
 
 

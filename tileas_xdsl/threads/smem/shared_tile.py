@@ -38,7 +38,8 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
     if found.offset is None:
         found.offset = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
     pointer = e.insert(GetDynSmemOp(found.offset, i8, ALIGNMENT)).result
-    return SharedTile(pointer, layout, found.element)
+    order = found.is_in_order_of_sums
+    return SharedTile(pointer, layout, found.element, is_in_order_of_sums=order)
 
 
 def swizzled_rows(mode: str) -> int:

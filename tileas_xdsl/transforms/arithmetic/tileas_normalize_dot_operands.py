@@ -57,7 +57,10 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     ViewBeforePermutation,
     transposed_source,
 )
-from tileas_xdsl.transforms.normalize_dot_operands.register_operands import OperandAInRegisters
+from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
+    BytesOfSums,
+    OperandAInRegisters,
+)
 from tileas_xdsl.transforms.tileaa_to_tileas.memory import permuted_array
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
@@ -227,7 +230,8 @@ class TileasNormalizeDotOperands(ModulePass):
     A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`.
     Consecutive permutations are folded.  A permuted operand is stored to shared memory as it was
     loaded and viewed column-major: B always, A where the unit reads it MN-major.  A that is
-    computed elementwise from accumulators of wgmma, in 16 bits, stays in registers.
+    computed elementwise from accumulators of wgmma, in 16 bits, stays in registers; in 8 bits, too,
+    in the order of the accumulators, where threads transpose B for it, which they do in that order.
     Loop-invariant copies to shared memory are hoisted.  Loads through other operations than `view`
     of `make_memref` stay as they are.
     """
@@ -237,3 +241,4 @@ class TileasNormalizeDotOperands(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the pass."""
         apply_patterns(op, with_added(TileasNormalizeDotOperands.name, PATTERNS), dce=True)
+        apply_patterns(op, [BytesOfSums()], dce=True)

@@ -15,8 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatTF32Type, TensorType, bf16, f16
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    FloatTF32Type,
+    TensorType,
+    bf16,
+    f16,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -24,6 +31,12 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
+from tileas_xdsl.dialects.nv_tileas.compute.depth_order import (
+    clear_depth_of_sums,
+    is_alone,
+    set_depth_of_sums,
+    written_transpose,
+)
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -31,12 +44,39 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
+from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.index.rearrangement import taken_elements
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 
 REGISTER_ELEMENTS = (f16, bf16, FloatTF32Type())
 """Element types of A whose register fragments are read from a stage as fast as it can be read."""
+
+
+BYTES = (Float8E4M3FNType(), Float8E5M2Type())
+"""Those whose fragments are sums as they lie, where B is written in their order."""
+
+
+class BytesOfSums(RewritePattern):
+    """Keep A of bytes in the registers of the sums that it is computed of; B follows their order.
+
+    That is what attention does with weights, if threads transpose the values for it.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
+        stored, (rows, _) = op.a.owner, shape_of(op.a.type) or (0, 0)
+        if not isinstance(stored, ConvertLayoutOp) or space_of(op.a.type) is not Space.SMEM:
+            return
+        transpose = written_transpose(op)
+        if transpose is None or not is_alone(op, transpose) or not takes_registers(op):
+            return
+        if not in_whole_rows(rows, kernel_warps(op) // GROUP):
+            return
+        if is_computed_fragment(op, stored.source, BYTES):
+            set_depth_of_sums(op)
+            op.operands[0] = stored.source
+            rewriter.notify_op_modified(op)
 
 
 class OperandAInRegisters(RewritePattern):
@@ -71,6 +111,7 @@ def store_shared_operands(kernel: Operation) -> None:
             made = ConvertLayoutOp(op.a, stored)
             Rewriter.insert_op(made, InsertPoint.before(op))
             op.operands[0] = made.result
+            clear_depth_of_sums(op)
 
 
 def in_whole_rows(rows: int, groups: int) -> bool:
@@ -78,7 +119,9 @@ def in_whole_rows(rows: int, groups: int) -> bool:
     return warpgroup_grid(rows, groups)[1] == 1
 
 
-def is_computed_fragment(op: DotOp, tile: SSAValue) -> bool:
+def is_computed_fragment(
+    op: DotOp, tile: SSAValue, elements: Sequence[Attribute] = REGISTER_ELEMENTS
+) -> bool:
     """Whether wgmma may have a tile as A in registers, where threads compute it.
 
     It is computed elementwise from an accumulator or a tile of a stage, in branches and loops too
@@ -86,7 +129,7 @@ def is_computed_fragment(op: DotOp, tile: SSAValue) -> bool:
     each byte.  What threads load from global memory is not: in fragments they would access four
     bytes at once.
     """
-    if mma_instruction(op.atom) != "wgmma" or element_of(tile.type) not in REGISTER_ELEMENTS:
+    if mma_instruction(op.atom) != "wgmma" or element_of(tile.type) not in elements:
         return False
     pending, seen = [tile], {tile}
     while pending:

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -23,6 +24,7 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.canonical import CanonicalLayout, Major
 from tileas_xdsl.target.mma.warp_tiles import (
     fragment_layout,
+    fragment_of_sums,
     instructions_of,
     warpgroup_grid,
 )
@@ -159,5 +161,8 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
             f"has A in registers, {rows} rows for {groups} warpgroups, which share its columns; "
             "they read A from shared memory",
         )
-    tile = in_registers(e, op, op.a, fragment_layout(rows, columns, bits, groups))
+    layout = fragment_layout(rows, columns, bits, groups)
+    if has_depth_of_sums(op):
+        layout = fragment_of_sums(rows, columns, groups)
+    tile = in_registers(e, op, op.a, layout)
     return RegisterOperandA(tile.layout, tile.element, tile.parts)

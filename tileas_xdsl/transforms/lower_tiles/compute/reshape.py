@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.dialects import tensor
 
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
@@ -93,13 +94,13 @@ def _in_shared_memory(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Pend
     name = f"%{op.result.name_hint or 'tile'}"
     e.values[op.result] = made = PendingTile(layout, type_.element_type, name)
     if is_transposed(op.source.type):
-        _transpose(e, op)
+        _transpose(e, op, made)
     else:
         put_shared(e, op, in_registers(e, op, op.source), op.result)
     return made
 
 
-def _transpose(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> None:
+def _transpose(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp, made: PendingTile) -> None:
     """Lower the conversion of a transposed view in shared memory to a tile by rows."""
     found = e.get(op.source)
     if isinstance(found, PendingTile) and found.visible_to != e.agent.number:
@@ -112,6 +113,7 @@ def _transpose(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> None:
             f"transposes {rows.describe()} in shared memory; bytes are, in pieces of 32 rows and "
             "16 columns: convert the tile to registers for others",
         )
+    made.is_in_order_of_sums = has_depth_of_sums(op)
     overwrite_shared(e, op, op.result, partial(transpose_bytes, e, source))
 
 

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
+from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -21,7 +22,11 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.equal_slices import equal_slices
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.target.mma.warp_tiles import fragment_layout, warpgroup_grid
+from tileas_xdsl.target.mma.warp_tiles import (
+    fragment_layout,
+    fragment_of_sums,
+    warpgroup_grid,
+)
 from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
@@ -61,6 +66,8 @@ def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     bits = bits_of(element_of(product.a.type))
     if not takes_registers(product) or warpgroup_grid(rows, agent.groups) != (agent.groups, 1):
         return None
+    if has_depth_of_sums(product):
+        return fragment_of_sums(rows, columns, agent.groups)
     return fragment_layout(rows, columns, bits, agent.groups)
 
 
