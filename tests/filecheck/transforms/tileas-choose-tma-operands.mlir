@@ -78,3 +78,42 @@ func.func @computed_b(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<f16, 1>, %c
 // CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
 // CHECK-NEXT:      tensor.extract %[[SUM]][%[[J]], %[[I]]]
 // CHECK:         %half = arith.truncf %[[BACK]]
+
+// -----
+
+// Rows that are looked up, and made into A: they go into shared memory as they are, by
+// runs of 16 bytes (`cp.async`), and threads read them there.
+
+func.func @gathered(%a: !nv_tileaa.ptr<f16, 1>, %rows: tensor<64xi32>, %b: tensor<32x64xf16, #nv_tileas<space smem>>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %base = tensor.splat %pa : tensor<64x32x!nv_tileaa.ptr<f16, 1>>
+  %pitch = arith.constant 4096 : i32
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %i = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %at = nv_tileas.generate : tensor<64x32xi32> {
+    ^bb0(%r: index, %c: index):
+      %row = tensor.extract %rows[%r] : tensor<64xi32>
+      %begin = arith.muli %row, %pitch : i32
+      %column = arith.index_cast %c : index to i32
+      %offset = arith.addi %begin, %column : i32
+      nv_tileas.yield %offset : i32
+    }
+    %p = nv_tileaa.addptr %base, %at : tensor<64x32x!nv_tileaa.ptr<f16, 1>>, tensor<64x32xi32>
+    %x, %t = nv_tileas.load %p after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : tensor<64x32x!nv_tileaa.ptr<f16, 1>> -> tensor<64x32xf16>, !nv_tileaa.mem_token
+    %y = arith.mulf %x, %x : tensor<64x32xf16>
+    %sy = nv_tileas.convert_layout %y : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %d = nv_tileas.dot %sy, %b, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  "test.op"(%sum) : (tensor<64x64xf32>) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @gathered
+// CHECK:           %x, %t = nv_tileas.load %p
+// CHECK-NEXT:      %[[STAGED:.*]] = nv_tileas.convert_layout %x : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:      %[[READ:.*]] = nv_tileas.convert_layout %[[STAGED]] : {{.*}} -> tensor<64x32xf16>
+// CHECK-NEXT:      %y = arith.mulf %[[READ]], %[[READ]]

@@ -25,7 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.memory.copied_chunks import copied_bytes
+from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, copied_bytes
 from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
@@ -87,6 +87,15 @@ class LoadByTma(RewritePattern):
         if _is_legal(op, problem):
             _load_by_tma(op, rewriter)
         elif is_staged and copied_bytes(op):
+            _copy_whole(op, rewriter)
+
+
+class CopyPointed(RewritePattern):
+    """Copy what threads load through pointers, and make into operands, whole."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
+        if op.atom.data.family in BY_THREADS and is_made_into_operand(op) and copied_bytes(op):
             _copy_whole(op, rewriter)
 
 
@@ -157,7 +166,7 @@ class UpdateByTma(RewritePattern):
             store_by_tma(op, rewriter)
 
 
-PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), StoreByTma(), UpdateByTma())
+PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), CopyPointed(), StoreByTma(), UpdateByTma())
 """The patterns of `tileas-choose-tma`."""
 
 OPERAND_PATTERNS: tuple[RewritePattern, ...] = (
@@ -263,7 +272,7 @@ def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
     _read_in_memory(made.result, rewriter)
 
 
-def _copy_whole(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
+def _copy_whole(load: ThreadLoad, rewriter: PatternRewriter) -> None:
     """Put a tile into shared memory as it is loaded, and view its rows there."""
     if all(isinstance(use.operation, ConvertLayoutOp) for use in load.result.uses):
         return
