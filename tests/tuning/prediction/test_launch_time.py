@@ -81,3 +81,32 @@ def test_blocks_share_a_multiprocessor_by_registers_as_ptxas_has_them(
 ) -> None:
     """106 of a thread are 112; of 64-bit addresses an access has one, not each element."""
     assert _predicted(CASES[name], **config).together == together
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("gelu_erf", {"tile": 256}), ("rope", {"rows": 4}), ("vector_add", {"tile": 256})],
+)
+def test_warps_that_take_one_tile_block_after_another_start_once(
+    name: str, config: dict[str, int]
+) -> None:
+    """131,072 tile blocks of a warp each would take 0.08 ms to start alone."""
+    case = CASES[name]
+    large = _predicted(case, **{key: 4 * value for key, value in config.items()})
+    assert _predicted(case, **config).microseconds == pytest.approx(large.microseconds, rel=0.05)
+
+
+def test_memory_moves_the_next_rows_while_those_before_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """4 rows of 4,096 take memory 3,800 cycles, in which the 2,600 of the rows before them are."""
+    rows = {"rows": 4, "num_worker_warps": 0, "occupancy": 0}
+    found = _predicted(CASES["layer_norm"], **rows)
+    monkeypatch.setattr(launch_time, "loads_rows_ahead", lambda pipelined: False)
+    assert found.bound == "memory"
+    assert _predicted(CASES["layer_norm"], **rows).microseconds > 1.5 * found.microseconds
+
+
+def test_rows_that_are_kept_in_shared_memory_come_from_dram_once() -> None:
+    found = _predicted(CASES["rms_norm"], rows=4, num_worker_warps=0, occupancy=0)
+    assert found.microseconds > 2 * 16384 * 4096 * 2 / (1e3 * HOPPER.dram_bandwidth)

@@ -39,6 +39,11 @@ def is_kept(value: SSAValue) -> bool:
     return is_there and all(isinstance(use.operation, ExtractSliceOp) for use in value.uses)
 
 
+def reads_kept(op: Operation) -> bool:
+    """Whether a load reads what another one has brought to shared memory."""
+    return isinstance(op, TiledLoadOp) and KEPT in op.attributes
+
+
 def is_aligned(op: TiledLoadBase) -> bool:
     """Whether a row is rotated so that its vectors are aligned; of others, as lines, none are."""
     return op.rotated is not None and op.rotated.value.data % ACCESS_BYTES == 0

@@ -11,8 +11,9 @@ from math import prod
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.kept_tiles import reads_kept
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -21,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.explanation.facts import Roofline
@@ -151,11 +153,16 @@ def _add_bytes(found: WorkCount, op: Operation) -> None:
         found.read += 0 if _is_on_chip([op.source]) else _tile_bytes(op.source)
         found.written += 0 if _is_on_chip([op.destination]) else _tile_bytes(op.destination)
     elif kind in _LOADS and op.results and not _is_on_chip(op.operands[:1]):
-        found.read += tile_bytes(op.results[0].type)
+        found.read += 0 if reads_kept(op) else tile_bytes(_loaded_type(op))
     elif kind in _STORES:
         tiles = [value for value in op.operands if _is_tile(value)]
         stored = [v for v in tiles if not isinstance(element_of(v.type), PtrType)]
         found.written += tile_bytes(stored[0].type) if stored else 0
+
+
+def _loaded_type(op: Operation) -> Attribute:
+    """The tile that a load reads, also where a token stands for it."""
+    return op.loaded_type() if isinstance(op, TiledLoadBase) else op.results[0].type
 
 
 def _tile_bytes(value: SSAValue) -> int:

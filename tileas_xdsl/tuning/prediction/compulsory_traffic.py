@@ -18,8 +18,10 @@ from math import prod
 from statistics import fmean
 
 from xdsl.dialects import func, scf, tensor
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
+from tileas_xdsl.analysis.memory.kept_tiles import reads_kept
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
@@ -30,16 +32,15 @@ from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledAtomicRmwOp,
-    TiledLoadOp,
+    TiledLoadBase,
     TiledStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues
 
-_OF_VIEWS = (TiledLoadOp, TiledStoreOp, TiledAtomicRmwOp)
+_OF_VIEWS = (TiledLoadBase, TiledStoreOp, TiledAtomicRmwOp)
 _OF_POINTERS = (LoadOp, StoreOp, AtomicRmwOp)
 
 
@@ -81,7 +82,7 @@ def traffic_of(function: func.FuncOp, blocks: Sequence[ScalarValues], count: int
             continue
         pointer, size, tile, is_store = found
         rounds = fmean(_rounds(op, block) for block in blocks)
-        accessed[pointer, is_store] += _bytes_of_tile(tile) * rounds * count
+        accessed[pointer, is_store] += tile_bytes(tile) * rounds * count
         whole[pointer] = max(size, whole.get(pointer, 0))
     moved = [0.0, 0.0]
     for (pointer, is_store), size in accessed.items():
@@ -91,20 +92,22 @@ def traffic_of(function: func.FuncOp, blocks: Sequence[ScalarValues], count: int
 
 def _accessed_array(
     op: Operation, block: ScalarValues
-) -> tuple[SSAValue, float, SSAValue, bool] | None:
+) -> tuple[SSAValue, float, Attribute, bool] | None:
     """The pointer and the bytes of the array of an access, its tile, and whether it is written."""
+    if reads_kept(op):
+        return None
     if isinstance(op, _OF_VIEWS):
-        tile = op.result if isinstance(op, TiledLoadOp) else op.value
+        tile = op.loaded_type() if isinstance(op, TiledLoadBase) else op.value.type
         array = _array(op.view)
         size = None if array is None else _bytes_of_array(array, block)
         pointer = None if array is None else without_promises(array.pointer)
     elif isinstance(op, _OF_POINTERS):
-        tile = op.result if isinstance(op, LoadOp) else op.value
+        tile = op.result.type if isinstance(op, LoadOp) else op.value.type
         pointer = _base(op.operands[0])
         size = None if pointer is None else _bytes_of_parameter(pointer, block)
     else:
         return None
-    is_store = not isinstance(op, TiledLoadOp | LoadOp)
+    is_store = not isinstance(op, TiledLoadBase | LoadOp)
     return None if pointer is None or size is None else (pointer, size, tile, is_store)
 
 
@@ -153,10 +156,6 @@ def _bytes_of_array(array: MakeMemrefOp, block: ScalarValues) -> float | None:
 
 def _number(extent: SSAValue | int, block: ScalarValues) -> int | None:
     return extent if isinstance(extent, int) else block.of(extent)
-
-
-def _bytes_of_tile(tile: SSAValue) -> float:
-    return prod(shape_of(tile.type) or ()) * bits_of(element_of(tile.type)) / 8
 
 
 def _rounds(op: Operation, block: ScalarValues) -> int:

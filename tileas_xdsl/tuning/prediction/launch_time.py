@@ -5,8 +5,9 @@
     wave     blocks that share a multiprocessor and wait for each other at its units; their warps
              one by one where nothing makes them wait for each other
     launch   waves of blocks, where CTAs take one after another without their starts and first
-             loads, but no less than DRAM needs for what has to move; longer where products would
-             take more power than the GPU has; and the launch of the grid
+             loads, and where they load one ahead memory beside all else, but no less than DRAM
+             needs for what has to move; longer where products would take more power than the GPU
+             has; and the launch of the grid
 
 Blocks that share a multiprocessor are those that the compiler asks for.  A loop whose trip count
 the arguments do not tell counts as one iteration, and the prediction as inexact; trip counts are
@@ -16,7 +17,7 @@ those of the mean of some blocks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import prod
 from statistics import fmean
 
@@ -49,6 +50,7 @@ from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
+from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.resident_blocks import cycles_of_blocks
@@ -61,8 +63,8 @@ Grid = tuple[int, int, int]
 ACCESS_BYTES, SCHEDULERS = 512, 4
 """Of an access of a warp; and how many warps of a multiprocessor issue at a time."""
 
-MEMORY, ATOMICS, LATENCY = "memory", "atomics", "latency"
-"""The path to memory as a unit of a multiprocessor, what adds there; and no unit."""
+MEMORY, ATOMICS, LAUNCH, LATENCY = "memory", "atomics", "launch", "latency"
+"""The path to memory as a unit of a multiprocessor, what adds there, what starts CTAs; no unit."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ class _Block:
     """Cycles of each unit, in which no other block runs there."""
     latencies: float = 0
     """Cycles in which it occupies no unit that others may need."""
+    load_waits: float = 0
+    """Those of them in which code that overlaps no loads with anything waits for these."""
     serial_bytes: float = 0
     """Bytes of code that overlaps no loads with anything."""
     loops: list[_PipelinedLoop] = field(default_factory=list[_PipelinedLoop])
@@ -111,6 +115,8 @@ class _Block:
     """Whether its warps wait for each other for what they load."""
     begin: float = 0
     """Cycles of its start and its first loads, which come under the products of one before."""
+    beside: float = 0
+    """Cycles of memory while blocks before it compute."""
 
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
@@ -129,6 +135,7 @@ class _Block:
         self.demand("compute", times * max(work.units.values(), default=0))
         self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate * self.busy)
         self.meets |= bool(one.product_flops) or work.meets
+        self.load_waits += times * work.load_waits / rounds
         self.latencies += times * (work.waits + work.load_waits / rounds)
         self.flops += times * one.product_flops
 
@@ -152,6 +159,19 @@ class _Block:
             self.demand(MEMORY if is_awaited else loop.unit, moving if is_awaited else loop.busy)
             self.latencies += 0 if is_awaited else loop.waits
 
+    def taken(self, warps: int, *, loads_ahead: bool) -> _Block:
+        """Return what it demands as one of those that a CTA takes one after another.
+
+        The CTA has started before.  What is loaded a block ahead moves beside all else.
+        """
+        demands = {unit: cycles for unit, cycles in self.demands.items() if unit != LAUNCH}
+        demands["compute"] -= OF_START * warps / SCHEDULERS
+        waits = self.latencies - (self.costs.launch - self.costs.block_launch)
+        if not loads_ahead:
+            return replace(self, demands=demands, latencies=waits)
+        moving = demands.pop(MEMORY, 0)
+        return replace(self, demands=demands, latencies=waits - self.load_waits, beside=moving)
+
     @property
     def alone(self) -> float:
         """Its cycles where no other block runs."""
@@ -160,7 +180,7 @@ class _Block:
     @property
     def bound(self) -> str:
         """What most of its cycles are: those of one unit, or of waiting."""
-        spent = {**self.demands, LATENCY: self.latencies}
+        spent = {MEMORY: self.beside, **self.demands, LATENCY: self.latencies}
         return max(spent, key=lambda unit: spent[unit])
 
 
@@ -182,7 +202,7 @@ class _Program:
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
-        found = _Block(self.costs, self.busy, {"launch": self.costs.block_launch})
+        found = _Block(self.costs, self.busy, {LAUNCH: self.costs.block_launch})
         found.latencies += self.costs.launch - self.costs.block_launch
         found.begin = self.costs.launch
         for loop, facts in self.loops:
@@ -261,9 +281,13 @@ def predicted(
     alone = 1 if block.meets else spec.num_warps
     variations = {MEMORY: costs.load_variation / 100 * alone / spec.num_warps}
     asked, takers = _persistent_form(pipelined, arguments, grid, costs.multiprocessors), None
-    if asked is not None and not (asked.differ or _is_chained(function)):
+    if load_loop(function) is None and (asked is not None or is_persistent(pipelined)):
+        block = block.taken(spec.num_warps, loads_ahead=loads_rows_ahead(pipelined))
+        asked = None
+    elif asked is not None and not (asked.differ or _is_chained(function)):
         together = 1  # What is staged for a store is beside the stages.
     cycles = _cycles_of_waves(block, each, together, alone, variations)
+    cycles = max(cycles, each * block.beside)
     if asked is not None and asked.differ:
         takers = asked.count(arguments, grid, asked.at_once(costs.multiprocessors))
     elif asked is not None and together == 1:
@@ -293,6 +317,18 @@ def _persistent_form(
     asked = persistent_launches_of(function.attributes.get(PERSISTENT_LAUNCHES))
     is_chosen = asked is not None and asked.suits(arguments, grid, multiprocessors)
     return asked if is_chosen else None
+
+
+def is_persistent(pipelined: ModuleOp) -> bool:
+    """Whether the CTAs of the one kernel of a module take one tile block after another."""
+    return any(
+        KernelFacts(op).spec.persistent for op in pipelined.ops if isinstance(op, func.FuncOp)
+    )
+
+
+def loads_rows_ahead(pipelined: ModuleOp) -> bool:
+    """Whether they load the rows of the next one while they compute those of one."""
+    return is_persistent(pipelined) and any(ROWS_AHEAD in op.attributes for op in pipelined.ops)
 
 
 def _is_chained(function: func.FuncOp) -> bool:
