@@ -15,3 +15,14 @@ def unpacked_matmul(a, b, c, rounds):
         weights = ct.astype(ct.cat((low, high), 1), ct.float16)
         sums = ct.mma(x, weights, sums)
     ct.store(c, index=(0, 0), tile=sums)
+
+
+@ct.kernel
+def bytes_matmul(a, b, c, rounds):
+    """C = A B of 128x128 tiles of e4m3: B is transposed in shared memory, 64 sums are promoted."""
+    sums = ct.full((128, 128), 0, dtype=ct.float32)
+    for k in range(rounds):
+        x = ct.load(a, index=(0, k), shape=(128, 64))
+        y = ct.load(b, index=(k, 0), shape=(64, 128))
+        sums = ct.mma(x, y, sums)
+    ct.store(c, index=(0, 0), tile=sums)

@@ -9,15 +9,19 @@ pytest.importorskip("cuda.tile")
 
 import tileas_xdsl as tileas
 from kernels.cutile.matmul import matmul
-from tests.threads.pipeline.late_kernels import unpacked_matmul
+from kernels.elements import ELEMENTS
+from tests.threads.pipeline.late_kernels import bytes_matmul, unpacked_matmul
+from tileas_xdsl.interpreters.ptx.execution.state import Order
 
 SIGNATURE = "a: f16[?, ?%8], b: u8[?, ?%16], c: f32[?, ?%4], rounds: i32"
 
 
-def test_a_product_is_waited_for_in_front_of_the_store_of_the_next_operand() -> None:
+def test_a_product_is_waited_for_behind_the_store_of_the_next_operand() -> None:
     text = tileas.compile(unpacked_matmul, signature=SIGNATURE, target="sm_90a").ptx
     wait, product = text.index("wgmma.wait_group"), text.index("wgmma.mma_async")
-    assert text.index("ld.shared") < wait < text.rindex("st.shared", 0, product)
+    store = text.rindex("st.shared", 0, product)
+    assert text.index("ld.shared") < store < wait
+    assert text[store:product].count("bar.sync") == 1
     assert text.count("wgmma.wait_group") == 2
     between = text[product : text.rindex("wgmma.wait_group")]
     assert "mbarrier.arrive" not in between
@@ -29,6 +33,18 @@ def test_what_is_loaded_is_waited_for_at_once() -> None:
     signature = f"a: {halves}, b: {halves}, c: {halves}, tm=128, tn=128, tk=64"
     text = tileas.compile(matmul, signature=signature, target="sm_90a").ptx
     assert text.count("wgmma.wait_group") == 1
+
+
+def test_of_promoted_sums_the_last_part_runs_on() -> None:
+    """Its registers are those of the parts before: ptxas would wait for a product that it moves."""
+    signature = "a: e4m3[?, ?%16], b: e4m3[?, ?%16], c: f32[?, ?%4], rounds: i32"
+    text = tileas.compile(bytes_matmul, signature=signature, target="sm_90a").ptx
+    store, product = text.index("stmatrix"), text.index("wgmma.mma_async")
+    assert store < text.index("wgmma.wait_group") < product
+    assert text[store:product].count("bar.sync") == 1
+    last = text.rindex("wgmma.mma_async", 0, text.rindex("wgmma.wait_group"))
+    first = text[product:].split("{")[1].split(",")[0]
+    assert text[last:].split("{")[1].split(",")[0] == first
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 7])
@@ -44,3 +60,17 @@ def test_any_number_of_rounds_is_right(rounds: int) -> None:
     weights = np.concatenate([b & 15, b >> 4], axis=1).astype(np.float64)
     expected = a[:, : 64 * rounds].astype(np.float64) @ weights[: 64 * rounds]
     np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "drift"])
+@pytest.mark.parametrize("rounds", [0, 1, 3, 6])
+def test_promoted_sums_are_right(rounds: int, order: Order) -> None:
+    rng, kind = np.random.default_rng(rounds), ELEMENTS["e4m3"]
+    a, b = kind.random(rng, (128, 64 * 6)), kind.random(rng, (64 * 6, 128))
+    c = np.full((128, 128), np.nan, np.float32)
+    kernel = tileas.compile(bytes_matmul, a, b, c, rounds, target="sm_90a")
+    found = kernel.emulate(a, b, c, rounds, grid=1, order=order)
+    assert found.findings == []
+    deep = 64 * rounds
+    expected = a[:, :deep].astype(np.float64) @ b[:deep].astype(np.float64)
+    np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-3)

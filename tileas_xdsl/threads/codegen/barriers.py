@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
 from tileas_xdsl.threads.codegen.builder import AgentBarrier, ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
+from tileas_xdsl.threads.codegen.shared_allocations import ScratchAllocation
 
 
 class BarrierInTurnError(Exception):

@@ -36,15 +36,14 @@ from tileas_xdsl.dialects.cute_nvgpu import BarrierOp
 from tileas_xdsl.dialects.interned import integer_attr
 from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.threads.codegen.lowered_values import (
-    KeptLine,
     KeptTile,
     Lowered,
     OrderToken,
     Scalar,
-    ScratchAllocation,
     StageIndex,
     Stages,
 )
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine, ScratchAllocation
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
@@ -57,6 +56,17 @@ Handlers: TypeAlias = Mapping[type[Operation], Handler]
 """The handlers of a family of operations."""
 
 T = TypeVar("T", bound=Operation)
+
+
+@dataclass(frozen=True)
+class LateOperand:
+    """An operand that threads write while the product of the round before reads another place."""
+
+    wait: Callable[[], None]
+    """Emits the wait for that product."""
+    places: int
+    place: SSAValue
+    """Of this round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +173,10 @@ class ThreadBuilder:
         default_factory=dict[AccumulatorRing, StageIndex]
     )
     """For each accumulator in tensor memory the copy in use and the parity of its phase."""
-    before_write: dict[SSAValue, Callable[[], None]] = field(
-        default_factory=dict[SSAValue, "Callable[[], None]"]
+    late_operands: dict[SSAValue, LateOperand] = field(
+        default_factory=dict[SSAValue, "LateOperand"]
     )
-    """What is emitted before threads write a tile in shared memory: the wait for who reads it."""
+    """Operands that threads write while the product of the round before runs."""
     wgmma_groups: list[Block] = field(default_factory=list[Block])
     wgmma_complete: tuple[Block, int] | None = None
     """The last group of wgmma that a wait in this block has waited for."""

@@ -19,7 +19,7 @@ from dataclasses import field, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -83,6 +83,25 @@ class RegisterTile:
 
 
 @dataclass(frozen=True)
+class LateSums:
+    """Sums of a product that runs on, or to the last of which one that runs on will be added."""
+
+    sums: RegisterTile
+    product: tuple[SSAValue, ...] = ()
+    """What is in flight beside the sums, for as many of the last registers of their last part."""
+
+    @property
+    def parts(self) -> Sequence[SSAValue]:
+        """All registers."""
+        return (*self.sums.parts, *self.product)
+
+    def of(self, parts: Sequence[SSAValue]) -> LateSums:
+        """The same kind of sums in other registers."""
+        count = len(self.sums.parts)
+        return LateSums(self.sums.of(parts[:count]), tuple(parts[count:]))
+
+
+@dataclass(frozen=True)
 class SharedTile:
     """A tile in shared memory, or a range of its rows."""
 
@@ -123,11 +142,20 @@ class PendingTile:
     """The block of code in which all threads have met behind its last reader."""
     is_in_order_of_sums: bool = False
     """Whether its rows, of a transpose, come in the order in which threads have sums."""
+    places: int = 1
+    """Tiles that lie one after another: one is written while another is read."""
+    place: SSAValue | None = None
+    """Which one is written now, and read until the next one is written; None for the only one."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents of the tile."""
         return self.layout.shape
+
+    @property
+    def bytes(self) -> int:
+        """Of all places."""
+        return self.places * self.layout.bytes
 
 
 ARRAY_ALIGNMENT = 16
@@ -303,31 +331,6 @@ class LoadToken:
 
 
 @dataclass(frozen=True)
-class KeptLine:
-    """A line in shared memory that rows read from any element on (`gmem/kept_lines.py`)."""
-
-    layout: RegisterLayout
-    """By which threads store it, and read it."""
-    element: Attribute
-    pointer: SSAValue
-    """To the first word of the first plane."""
-    run: int
-    """Elements of a vector of a thread."""
-    planes: int
-    """Words of a vector."""
-    places: int
-    """Words of a plane, of which each vector has one."""
-    end: int | None
-    """The element from which on all are padding, and vectors are not stored."""
-    padding: FloatAttr | IntegerAttr | None
-    """None for zeros."""
-
-    def has(self, first: int) -> bool:
-        """Whether vectors of threads that begin there are stored."""
-        return self.end is None or first - self.run < self.end
-
-
-@dataclass(frozen=True)
 class KeptTile:
     """A tile that threads copy into shared memory, row-major, and read where they use it."""
 
@@ -411,24 +414,11 @@ class BulkToken:
     """What it fills, where that is no part of anything else."""
 
 
-@dataclass
-class ScratchAllocation:
-    """A scratch buffer in shared memory of an agent."""
-
-    offset: int
-    bytes: int
-    owner: Operation | None
-    """The operation that uses it, None after its last read."""
-    is_kept: bool
-    """Whether no other operation may use it."""
-    is_shared: bool = False
-    """Whether another operation has used it, too."""
-
-
 Carried: TypeAlias = (
     Scalar
     | AskedTileBlock
     | RegisterTile
+    | LateSums
     | StageIndex
     | OrderToken
     | DotToken
@@ -444,6 +434,7 @@ Lowered: TypeAlias = (
     | AskedTileBlock
     | Splat
     | RegisterTile
+    | LateSums
     | SharedTile
     | PendingTile
     | GlobalView
@@ -485,6 +476,7 @@ def _carried(value: Lowered) -> Carried:
         Scalar
         | AskedTileBlock
         | RegisterTile
+        | LateSums
         | StageIndex
         | OrderToken
         | DotToken

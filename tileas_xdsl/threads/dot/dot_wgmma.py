@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from math import gcd
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
@@ -51,6 +51,7 @@ from tileas_xdsl.target.mma.warp_tiles import (
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import (
+    LateSums,
     RegisterTile,
     SharedTile,
     Splat,
@@ -152,12 +153,15 @@ PROMOTED_REGISTERS = 64
 """Registers of the products that are added to C at once, beside those of C."""
 
 
-def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
+def promoted_wgmma(
+    e: ThreadBuilder, op: DotOp, late: LateSums | None = None
+) -> RegisterTile | LateSums:
     """Multiply from zero and add to C in f32, 64 rows and some columns at a time.
 
         d = wgmma(a[:64], b[:, :128], zero); wait; c[:64, :128] += d; ...
 
-    As many columns as have room: an instruction of more reads fewer bytes for each product.
+    As many columns as have room: an instruction of more reads fewer bytes for each product.  Where
+    products run `late` the last one does, in the registers of the one before.
 
     Source: CUTLASS, promotion of FP8 accumulators (sm90 mainloops `FP8FastAccum` lack it).
     """
@@ -165,22 +169,60 @@ def promoted_wgmma(e: ThreadBuilder, op: DotOp) -> RegisterTile:
     start = in_registers(e, op, op.c, layout)
     _check_registers(e, op, start)
     factors, columns = _Operands.of(e, op, layout), columns_of_warpgroup(layout)
-    elements = vectors_of(layout).length
-    most = max(PROMOTED_REGISTERS * columns // elements, COLUMN_STEP)
-    width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
-    registers = width * elements // columns
+    width, registers = _promoted_columns(layout)
+    last = len(start.parts) - 1, columns - width
     parts: list[SSAValue] = []
+    products = [] if late is None else [*late.product]
     for row, part in enumerate(start.parts):
         sums: list[SSAValue] = []
         for first in range(0, columns, width):
-            products = undefined_accumulators(e, start.element, registers, 1)
+            if late is None:
+                products = undefined_accumulators(e, start.element, registers, 1)
             factors.multiply(e, op, products, first, width, from_zero=True, first_row=row)
-            (product,) = await_wgmma(e, products, factors.a.kept)
             offset = first * registers // width
             before = e.insert(SliceFragmentOp(part, offset, registers)).result
-            sums.append(e.insert(arith.AddfOp(before, product)).result)
+            if late is not None and (row, first) == last:
+                sums.append(before)
+                continue
+            products = [*await_wgmma(e, products, factors.a.kept)]
+            sums.append(e.insert(arith.AddfOp(before, products[0])).result)
         parts.append(e.insert(MakeFragmentOp(sums)).result)
-    return start.of(parts)
+    done = start.of(parts)
+    return done if late is None else LateSums(done, tuple(products))
+
+
+def _promoted_columns(layout: RegisterLayout) -> tuple[int, int]:
+    """Return the columns of a product that is added to C at once, and its registers."""
+    columns, elements = columns_of_warpgroup(layout), vectors_of(layout).length
+    most = max(PROMOTED_REGISTERS * columns // elements, COLUMN_STEP)
+    width = max(w for w in range(COLUMN_STEP, most + 1, COLUMN_STEP) if columns % w == 0)
+    return width, width * elements // columns
+
+
+def before_late_products(e: ThreadBuilder, op: DotOp, sums: RegisterTile) -> LateSums:
+    """Return sums in front of a loop whose product runs on from round to round.
+
+    Of promoted sums the product in front of the first round is -0.0, which changes no sum.
+    """
+    if op.promote is None:
+        return LateSums(sums)
+    _, registers = _promoted_columns(sums.layout)
+    assert isinstance(sums.element, AnyFloat)
+    return LateSums(sums, (constant_elements(e, FloatAttr(-0.0, sums.element), registers),))
+
+
+def finished(e: ThreadBuilder, late: LateSums) -> LateSums:
+    """Wait for the product that runs on, and return the sums with it, and its registers."""
+    if not late.product:
+        return LateSums(late.sums.of(await_wgmma(e, late.sums.parts)))
+    (product,) = await_wgmma(e, late.product)
+    *parts, last = late.sums.parts
+    first = length(last) - length(product)
+    before = e.insert(SliceFragmentOp(last, first, length(product))).result
+    added = e.insert(arith.AddfOp(before, product)).result
+    if first:
+        added = e.insert(MakeFragmentOp([_first(e, last, first), added])).result
+    return LateSums(late.sums.of([*parts, added]), (product,))
 
 
 def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> RegisterLayout:

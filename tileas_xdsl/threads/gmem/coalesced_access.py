@@ -24,7 +24,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from xdsl.dialects import gpu, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -32,20 +32,15 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
-from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
-from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase, StoreBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ReinterpretOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.access_chunks import access_chunks
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.mma.warp_tiles import PAIR, is_accumulator
-from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     as_int64,
@@ -55,10 +50,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.known_integers import constant_value
 from tileas_xdsl.threads.codegen.lowered_values import (
     GlobalView,
-    Lowered,
-    PendingTile,
     RegisterTile,
-    SharedTile,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, Row, row_of
@@ -88,10 +80,8 @@ from tileas_xdsl.threads.registers.vector_values import (
     strip,
     zero_of,
 )
+from tileas_xdsl.threads.smem.overwritten_tiles import put_shared
 from tileas_xdsl.threads.smem.scratch_buffer import exchanged
-from tileas_xdsl.threads.smem.shared_tile import NOBODY, shared_tile
-from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
-from tileas_xdsl.threads.smem.warpgroup_rows import synchronize_writers
 
 SPECIAL: Mapping[SpecialPadding, float] = {
     SpecialPadding.NAN: float("nan"),
@@ -422,60 +412,6 @@ def store_window(
         return []
 
     accesses.chosen(store_all)
-
-
-def put_shared(e: ThreadBuilder, op: Operation, tile: RegisterTile, target: SSAValue) -> None:
-    """Store a register tile to shared memory, visible to all threads of the agent."""
-    overwrite_shared(e, op, target, partial(write_shared, e, tile))
-
-
-def overwrite_shared(
-    e: ThreadBuilder, op: Operation, target: SSAValue, write: Callable[[SharedTile], None]
-) -> None:
-    """Have all threads of the agent write a tile in shared memory, and see it whole afterwards.
-
-    A newly allocated tile needs no barrier before (it has no readers yet, unless it gets the memory
-    of a dead one), and none behind if the program has a barrier of the block next.
-    """
-    if (wait := e.before_write.pop(target, None)) is not None:
-        wait()
-    found = e.get(target)
-    is_new = isinstance(found, PendingTile) and found.offset is None and not runs_again(op)
-    tile = shared_tile(e, target)
-    was_other = isinstance(found, PendingTile) and found.visible_to == NOBODY
-    if was_other:
-        synchronize_agent(e)
-    elif not is_new and not _is_free(e, found):
-        synchronize_writers(e, target)
-    write(tile)
-    if not _is_read_by_threads_only(target):
-        e.insert(FenceProxyAsyncOp("shared::cta"))
-    if not isinstance(op.next_op, gpu.BarrierOp):
-        synchronize_writers(e, target)
-    if isinstance(found, PendingTile):
-        found.visible_to = e.agent.number
-
-
-def _is_free(e: ThreadBuilder, found: Lowered) -> bool:
-    """Whether threads have met behind the last reader of a tile, in this block of code."""
-    if not isinstance(found, PendingTile):
-        return False
-    met, found.is_free_in = found.is_free_in, None
-    return met is e.builder.insertion_point.block
-
-
-def _is_read_by_threads_only(tile: SSAValue) -> bool:
-    """Return whether neither TMA nor tensor cores may read a tile in shared memory."""
-    for use in tile.uses:
-        match use.operation:
-            case ConvertLayoutOp() | CopyOp() | TiledLoadBase() | TiledStoreOp():
-                continue
-            case ExtractSliceOp() | ReinterpretOp() | ViewOp():
-                if not all(map(_is_read_by_threads_only, use.operation.results)):
-                    return False
-            case _:
-                return False
-    return True
 
 
 def _check_whole(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:

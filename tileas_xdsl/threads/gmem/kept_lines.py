@@ -50,8 +50,9 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.known_integers import interval_of
-from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptLine, RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.vector_cuts import WORD, shifted_word

@@ -1,15 +1,16 @@
 """Products that run on while threads compute the operand of the next one.
 
     scf.for %k {                                  wait full[%k]
-      consume_one {                               %y = unpack %words
+      consume_one {                               store (unpack %words) to place[%k % 2]
         %y = unpack %words                        wgmma_wait_group 0; arrive empty[%k - 1]
-        %s = convert_layout %y : smem       ->    barrier; store %y; barrier
-        %d = dot %s, %x, %c                       wgmma
+        %s = convert_layout %y : smem       ->    barrier
+        %d = dot %s, %x, %c                       wgmma of place[%k % 2]
       }                                         }
     }                                           wgmma_wait_group 0; arrive empty[last]
 
-There is one buffer for the computed operand, so that a product is waited for in front of the store
-of the next one, and behind all that computes it.
+The computed operand has two places, so that a product is waited for behind the store of the next
+one.  All threads have waited for the product before it when they met a round ago: nobody reads the
+place that is written.  Of a product whose sums are promoted the last part runs on.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 
 MIN_STAGES = 3
 """One that the product reads, one that its next operand is computed of, one that is filled."""
+
+PLACES = 2
+"""Of the operand: the product reads one while threads write the other."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,24 @@ def late_product(op: ConsumeOneOp, stages: int) -> LateProduct | None:
     if not isinstance(loop, scf.ForOp) or body is None or len(products) != 1:
         return None
     (product,) = products
-    if stages < MIN_STAGES or product.parent is not body or product.promote is not None:
+    operand = written_operand(product)
+    if stages < MIN_STAGES or product.parent is not body or operand is None:
         return None
-    if mma_instruction(product.atom) != "wgmma" or not _only_accumulates(op, product, loop):
+    return LateProduct(product, loop, operand) if _only_accumulates(op, product, loop) else None
+
+
+def written_operand(product: DotOp) -> SSAValue | None:
+    """The tile in shared memory that threads write for a product that may run on; None for others.
+
+    Of promoted sums the last part runs on.
+    """
+    operands, body = (product.a, product.b), product.parent
+    if body is None or mma_instruction(product.atom) != "wgmma":
         return None
-    written = [value for value in (product.a, product.b) if _is_written(value, body)]
-    in_memory = all(space_of(value.type) is Space.SMEM for value in (product.a, product.b))
-    if len(written) != 1 or not in_memory:
+    if any(space_of(value.type) is not Space.SMEM for value in operands):
         return None
-    return LateProduct(product, loop, _whole(written[0]))
+    written = [value for value in operands if _is_written(value, body)]
+    return _whole(written[0]) if len(written) == 1 else None
 
 
 def _only_accumulates(op: ConsumeOneOp, product: DotOp, loop: scf.ForOp) -> bool:
@@ -87,6 +101,7 @@ def _is_written(value: SSAValue, body: Block) -> bool:
     """Whether threads write a tile in shared memory, each round of it once."""
     whole = _whole(value)
     if isinstance(made := whole.owner, ConvertLayoutOp):
-        return made.parent is body and space_of(made.source.type) is not Space.SMEM
+        is_stored = space_of(made.source.type) is not Space.SMEM or is_transposed(made.source.type)
+        return made.parent is body and is_stored
     copies = [use.operation for use in whole.uses if isinstance(use.operation, CopyOp)]
     return isinstance(made, AllocTensorOp) and [op.parent for op in copies] == [body]

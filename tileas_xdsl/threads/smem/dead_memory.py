@@ -38,7 +38,8 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Reinte
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import OrderToken, PendingTile, ScratchAllocation
+from tileas_xdsl.threads.codegen.lowered_values import OrderToken, PendingTile
+from tileas_xdsl.threads.codegen.shared_allocations import ScratchAllocation
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.pipeline.tile_properties import LOOPS, runs_again
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
@@ -51,7 +52,7 @@ def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
     """Yield offset and bytes of memory that no thread of the block reads from `op` on."""
     for value, found in e.values.items():
         if isinstance(found, PendingTile) and found.offset is not None and _is_dead(e, value, op):
-            yield found.offset, found.layout.bytes
+            yield found.offset, found.bytes
         elif (
             isinstance(found, OrderToken) and found.stages is not None and _is_drained(e, value, op)
         ):
@@ -92,7 +93,7 @@ def memory_for_staging(e: ThreadBuilder, tile: SSAValue, size: int) -> int | Non
 def _staging_before(e: ThreadBuilder, op: Operation, size: int) -> int | None:
     """Return the offset of a tile that threads have filled and TMA has stored before, all of it."""
     for value, found in e.values.items():
-        if not isinstance(found, PendingTile) or found.offset is None or found.layout.bytes < size:
+        if not isinstance(found, PendingTile) or found.offset is None or found.bytes < size:
             continue
         made = value.owner
         is_done = not isinstance(made, Block) and is_staging(made) and _is_dead(e, value, op)
@@ -121,7 +122,7 @@ def is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:
         if isinstance(found, PendingTile)
         and found.offset is not None
         and isinstance(value.owner, _MAKERS)
-        and offset < found.offset + found.layout.bytes
+        and offset < found.offset + found.bytes
         and found.offset < offset + size
     )
 

@@ -24,7 +24,7 @@ from tileas_xdsl.threads.codegen.barriers import (
     synchronize_warp,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.lowered_values import ScratchAllocation
+from tileas_xdsl.threads.codegen.shared_allocations import ScratchAllocation
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.smem.dead_memory import dead_memory, is_free
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT

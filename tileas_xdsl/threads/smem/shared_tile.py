@@ -11,6 +11,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
 from tileas_xdsl.threads.codegen.lowered_values import PendingTile, SharedTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.smem.dead_memory import memory_for_operand, memory_for_staging
 from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
@@ -28,16 +29,18 @@ def shared_tile(e: ThreadBuilder, value: SSAValue) -> SharedTile:
         raise op_error(op, "is used as a tile in shared memory, but lives elsewhere")
     layout = found.layout
     if found.offset is None and e.plan.is_thrifty:
-        found.offset = memory_for_operand(e, value, layout.bytes)
+        found.offset = memory_for_operand(e, value, found.bytes)
         if found.offset is not None:
             found.visible_to = NOBODY
     if found.offset is None:
-        found.offset = memory_for_staging(e, value, layout.bytes)
+        found.offset = memory_for_staging(e, value, found.bytes)
         if found.offset is not None:
             found.visible_to = NOBODY
     if found.offset is None:
-        found.offset = e.plan.shared.allocate(op, found.name, layout.bytes, layout.describe())
+        found.offset = e.plan.shared.allocate(op, found.name, found.bytes, layout.describe())
     pointer = e.insert(GetDynSmemOp(found.offset, i8, ALIGNMENT)).result
+    if found.place is not None:
+        pointer = advance(e, pointer, multiply(e, found.place, layout.bytes), ALIGNMENT)
     order = found.is_in_order_of_sums
     return SharedTile(pointer, layout, found.element, is_in_order_of_sums=order)
 

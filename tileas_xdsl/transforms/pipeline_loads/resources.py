@@ -41,6 +41,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS, PAIR
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
+from tileas_xdsl.threads.pipeline import late_products
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
@@ -144,9 +145,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if at_entry < (least := _instruction_registers(found)):
         return f"an instruction wants {least} registers at entry, of which there are {at_entry}"
     if _may_share(found, spec) and _fits_twice(found, warps, slot, target):
-        wanted = min(
-            _wanted_stages(found), _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target) // slot
-        )
+        wanted = _stages(found, _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target), slot)
         return Resources(
             wanted,
             warps,
@@ -159,7 +158,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if not _has_room_for_sums(found, warps, spec.occupancy, target):
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = _shared_memory_left(found, spec.occupancy, target)
-    stages = min(_wanted_stages(found), room // slot)
+    stages = _stages(found, room, slot)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
     ahead = stages_ahead(found, stages * slot, spec.occupancy, target)
@@ -175,6 +174,24 @@ def _slot_bytes(found: LoadLoop) -> int:
 def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:
     """The shared memory that a block has for stages, if some share a multiprocessor."""
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
+
+
+def _stages(found: LoadLoop, room: int, slot: int) -> int:
+    """As many as are wanted and fit, beside the further places of a late product's operand.
+
+    A product is late where that leaves enough of them (`late_products`).
+    """
+    beside = (room - _bytes_of_further_places(found)) // slot
+    stages = beside if beside >= late_products.MIN_STAGES else room // slot
+    return min(_wanted_stages(found), stages)
+
+
+def _bytes_of_further_places(found: LoadLoop) -> int:
+    """Beside the one that is counted as any tile."""
+    products = instances_in(found.loop, DotOp)
+    operands = [late_products.written_operand(op) for op in products] if len(products) == 1 else []
+    further = late_products.PLACES - 1
+    return sum(further * aligned_bytes(one.type) for one in operands if one is not None)
 
 
 def stages_ahead(found: LoadLoop, held: int, blocks: int, target: Target) -> int:

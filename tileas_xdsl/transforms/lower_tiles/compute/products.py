@@ -19,7 +19,6 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
 )
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
@@ -32,6 +31,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     BulkToken,
     DotToken,
     KeptTile,
+    LateSums,
     LoadToken,
     Lowered,
     OrderToken,
@@ -51,7 +51,6 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
 from tileas_xdsl.threads.gmem.kept_loads import await_kept
 from tileas_xdsl.threads.gmem.tile_block_counter import hand_out
-from tileas_xdsl.threads.pipeline.late_products import late_product
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -76,20 +75,16 @@ def dot(e: ThreadBuilder, op: DotOp) -> Sequence[Lowered]:
         return [issue(e, op)]
     if (tiling := tiling_of(op, e.agent.warps)) is not None:
         return [laid_out(e, op, _by_threads(e, op, tiling), op.result.type)]
+    late = e.get(op.c)
+    if isinstance(late, LateSums):  # The product is waited for in the next round.
+        e.values[op.c] = late.sums
+        if op.promote is not None:
+            return [promoted_wgmma(e, op, late)]
+        product, _ = issue_wgmma(e, op)
+        return [LateSums(product)]
     if op.promote is not None and zero_accumulator(e, op) is None:
         return [promoted_wgmma(e, op)]
-    product, kept = issue_wgmma(e, op)
-    return [product if _runs_on(e, op) else delivered(e, product, kept)]
-
-
-def _runs_on(e: ThreadBuilder, op: DotOp) -> bool:
-    """Whether a product of a stage is waited for in the next round, in front of its operand."""
-    around = op.parent_op()
-    if not isinstance(around, ConsumeOneOp):
-        return False
-    token = e.get(around.token)
-    stages = token.stages if isinstance(token, OrderToken) else None
-    return stages is not None and late_product(around, stages.count) is not None
+    return [delivered(e, *issue_wgmma(e, op))]
 
 
 def _by_threads(e: ThreadBuilder, op: DotOp | AsyncDotOp, tiling: Tiling) -> RegisterTile:

@@ -36,13 +36,13 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     held_as,
 )
 from tileas_xdsl.threads.convert.register_conversion import converted
-from tileas_xdsl.threads.gmem.coalesced_access import overwrite_shared, put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_gather import rearranged
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 from tileas_xdsl.threads.registers.reinterpret_bits import reinterpreted
 from tileas_xdsl.threads.registers.vector_values import strip
 from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks, transpose_bytes
+from tileas_xdsl.threads.smem.overwritten_tiles import overwrite_shared, put_shared
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
 

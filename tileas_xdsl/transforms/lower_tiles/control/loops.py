@@ -27,12 +27,16 @@ from tileas_xdsl.transforms.lower_tiles.control.loop_carried import (
     like_models,
     set_barrier_state,
 )
-from tileas_xdsl.transforms.lower_tiles.control.stage_release import finish_behind_loop
+from tileas_xdsl.transforms.lower_tiles.control.stage_release import (
+    begin_late_products,
+    finish_behind_loop,
+)
 
 
 def loop(e: ThreadBuilder, op: scf.ForOp) -> Sequence[Lowered]:
     """A loop that carries what its values have become."""
     begin = [initial_value(e, op, k) for k in range(len(op.iter_args))]
+    begin_late_products(e, op, begin)
     if not e.by_one_warp and only_multiplies(e.plan, op):
         return products_only(e, op, begin, _loop)
     return _loop(e, op, begin)

@@ -60,8 +60,15 @@ from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.dialects.xdsl_ops import binary_op, cast_op
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
-from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import i32_constant, is_equal, logical_and, multiply
+from tileas_xdsl.threads.codegen.builder import Handlers, LateOperand, ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    i32_constant,
+    is_equal,
+    logical_and,
+    modulo,
+    multiply,
+    xor,
+)
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
     OrderToken,
@@ -79,7 +86,7 @@ from tileas_xdsl.threads.codegen.thread_ids import (
 )
 from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
-from tileas_xdsl.threads.pipeline.late_products import late_product
+from tileas_xdsl.threads.pipeline.late_products import PLACES, late_product
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
     initialize_mbarriers,
@@ -386,13 +393,20 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
         is_later = e.insert(
             arith.CmpiOp(e.scalar(late.loop.body.block.args[0]), e.scalar(late.loop.lb), "ne")
         ).result
-        e.before_write[late.operand] = partial(finish_in_loop, e, late, stages, index, is_later)
+        wait = partial(finish_in_loop, e, late, stages, index, is_later)
+        e.late_operands[late.operand] = LateOperand(wait, PLACES, _parity(e, stages, index))
         return [OrderToken(stages), *_read(e, op, stages, index)]
     payload = _read(e, op, stages, index)
     tiles = op.regions[0].block.args if op.regions else ()
     products = [product for tile in tiles for product in products_of(tile)]
     release(e, stages, index, done=all(is_awaited_in(e, product, op) for product in products))
     return [OrderToken(stages), *payload]
+
+
+def _parity(e: ThreadBuilder, stages: Stages, index: StageIndex) -> SSAValue:
+    """Return that of the round: phases of an odd number of stages begin with the other one."""
+    stage = modulo(e, index.stage, PLACES)
+    return stage if stages.count % PLACES == 0 else xor(e, stage, index.phase)
 
 
 HANDLERS: Handlers = {

@@ -15,6 +15,7 @@ from tileas_xdsl.dialects.xdsl_ops import binary_op, selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import (
+    LateSums,
     Lowered,
     OrderToken,
     RegisterTile,
@@ -24,7 +25,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, is_mma_issuer
-from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma
+from tileas_xdsl.threads.dot.dot_wgmma import before_late_products, finished
 from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
 from tileas_xdsl.threads.pipeline.stage_consumers import BY_THREADS, StageReader
 from tileas_xdsl.threads.tmem.accumulator_barriers import commit
@@ -79,17 +80,17 @@ def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAVal
 def finish_in_loop(
     e: ThreadBuilder, late: LateProduct, stages: Stages, index: StageIndex, is_later: SSAValue
 ) -> None:
-    """Wait for the product of the round before, in front of the store of its next operand."""
+    """Wait for the product of the round before, behind the store of its next operand."""
     sums = e.get(late.product.c)
-    assert isinstance(sums, RegisterTile)
+    assert isinstance(sums, LateSums)
     e.values[late.product.c] = _finish(e, sums, stages, index, is_later)
 
 
 def _finish(
-    e: ThreadBuilder, sums: RegisterTile, stages: Stages, index: StageIndex, is_any: SSAValue
-) -> RegisterTile:
+    e: ThreadBuilder, sums: LateSums, stages: Stages, index: StageIndex, is_any: SSAValue
+) -> LateSums:
     """Wait for the product of the round before a stage, if there was one, and release its stage."""
-    done = sums.of(await_wgmma(e, sums.parts))
+    done = finished(e, sums)
     is_first = is_equal(e, index.stage, 0)
     before = e.insert(binary_op(arith.SubiOp, index.stage, i32_constant(e, 1))).result
     last = i32_constant(e, stages.count - 1)
@@ -99,6 +100,24 @@ def _finish(
         release(e, stages, StageIndex(stage, index.phase))
     run_if(e, is_any, block)
     return done
+
+
+def begin_late_products(e: ThreadBuilder, loop: scf.ForOp, begin: list[Lowered]) -> None:
+    """Let a loop carry sums of products that run on from round to round."""
+    arguments = list(loop.body.block.args[1:])
+    for op in loop.body.block.ops:
+        if not isinstance(op, ConsumeOneOp):
+            continue
+        carried = [value for one, value in zip(arguments, begin, strict=True) if one is op.token]
+        token = carried[0] if carried else e.get(op.token)
+        assert isinstance(token, OrderToken)
+        assert token.stages is not None
+        late = late_product(op, token.stages.count)
+        if late is None:
+            continue
+        sums = begin[late.position]
+        assert isinstance(sums, RegisterTile)
+        begin[late.position] = before_late_products(e, late.product, sums)
 
 
 def finish_behind_loop(e: ThreadBuilder, loop: scf.ForOp, left: list[Lowered]) -> None:
@@ -114,6 +133,6 @@ def finish_behind_loop(e: ThreadBuilder, loop: scf.ForOp, left: list[Lowered]) -
         position = next(k for k, one in enumerate(arguments) if one is op.iterator)
         index, sums = left[position], left[late.position]
         assert isinstance(index, StageIndex)
-        assert isinstance(sums, RegisterTile)
+        assert isinstance(sums, LateSums)
         is_any = e.insert(arith.CmpiOp(e.scalar(loop.lb), e.scalar(loop.ub), "slt")).result
-        left[late.position] = _finish(e, sums, stages, index, is_any)
+        left[late.position] = _finish(e, sums, stages, index, is_any).sums

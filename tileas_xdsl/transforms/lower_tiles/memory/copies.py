@@ -25,9 +25,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Unset,
 )
 from tileas_xdsl.threads.gmem.async_copies import start_copies
-from tileas_xdsl.threads.gmem.coalesced_access import put_shared
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import in_registers
+from tileas_xdsl.threads.smem.overwritten_tiles import put_shared
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 from tileas_xdsl.threads.tmem.tmem_copy import store

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.backend.ptx.lowering.lowering import Address, Handler, Lowering
@@ -173,12 +173,31 @@ def _detached_products(fence: nvgpu.WgmmaFenceOp, low: Lowering) -> Iterator[nvg
 def _may_become(product: nvgpu.MmaSm90Op, low: Lowering) -> bool:
     """Return whether an MMA may accumulate in place, in the registers of its C operand.
 
-    Not if those are constants, are assembled from others, or have other users.
+    Not if those are constants, are assembled from others, or have other users, but for sums that
+    were computed of them before.
     """
     accumulator, registers = product.c, low.value(product.c)
     if isinstance(registers.owner, ptx.UndefOp):
         return True
-    return whole(registers) is not None and _is_used_once(accumulator, product.parent, low)
+    if whole(registers) is None:
+        return False
+    return _is_used_once(accumulator, product.parent, low) or _is_added_before(product)
+
+
+def _is_added_before(product: nvgpu.MmaSm90Op) -> bool:
+    """Whether what was waited for in this block has been added to something, for the last time."""
+    block = product.parent
+    if not isinstance(product.c.owner, nvgpu.WgmmaWaitOp) or product.c.owner.parent is not block:
+        return False
+    return all(
+        user is product
+        or (
+            isinstance(user, arith.AddfOp)
+            and user.parent is block
+            and user.is_before_in_block(product)
+        )
+        for user in (use.operation for use in product.c.uses)
+    )
 
 
 def _is_used_once(value: SSAValue, block: Block | None, low: Lowering) -> bool:

@@ -1,0 +1,48 @@
+"""Shared memory that an agent has beside that of values: for exchanges, and for lines of arrays."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+
+
+@dataclass(frozen=True)
+class KeptLine:
+    """A line in shared memory that rows read from any element on (`gmem/kept_lines.py`)."""
+
+    layout: RegisterLayout
+    """By which threads store it, and read it."""
+    element: Attribute
+    pointer: SSAValue
+    """To the first word of the first plane."""
+    run: int
+    """Elements of a vector of a thread."""
+    planes: int
+    """Words of a vector."""
+    places: int
+    """Words of a plane, of which each vector has one."""
+    end: int | None
+    """The element from which on all are padding, and vectors are not stored."""
+    padding: FloatAttr | IntegerAttr | None
+    """None for zeros."""
+
+    def has(self, first: int) -> bool:
+        """Whether vectors of threads that begin there are stored."""
+        return self.end is None or first - self.run < self.end
+
+
+@dataclass
+class ScratchAllocation:
+    """A scratch buffer in shared memory of an agent."""
+
+    offset: int
+    bytes: int
+    owner: Operation | None
+    """The operation that uses it, None after its last read."""
+    is_kept: bool
+    """Whether no other operation may use it."""
+    is_shared: bool = False
+    """Whether another operation has used it, too."""
