@@ -122,6 +122,19 @@ def test_large_tiles_spill_nothing(columns: int, target: str) -> None:
     check(found, exact(a, b), error=0.3)
 
 
+@needs_ptxas
+def test_warpgroups_share_columns_that_are_more_than_an_instruction_has() -> None:
+    a, b, c = case(70, 520, 136, np.float16, np.float16)
+    tiles = (64, 512, 64)
+    kernel = tileas.compile(matmul, a, b, c, *tiles, target="sm_90a")
+    assert "m64n256k16" in kernel.ptx
+    assert "mma.sync" not in kernel.ptx
+    assert kernel.assemble().spills == 0
+    for seed, order in enumerate(("lazy", "random", "drift")):
+        found = kernel.emulate(a, b, c, *tiles, grid=(2, 2), order=order, seed=seed)
+        check(found, exact(a, b), error=0.05)
+
+
 def test_what_is_computed_of_sums_is_computed_piece_by_piece() -> None:
     a, b, c = case(128, 128, 40)
     kernel = tileas.compile(kernels.relu, a, b, c, 128, 128, 32)

@@ -7,6 +7,7 @@ import pytest
 
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import row_values
+from tileas_xdsl.target.mma.matrix_units import WGMMA
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS, wgmma_accumulator
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
@@ -87,6 +88,7 @@ def test_warpgroups_share_columns_where_rows_are_few() -> None:
         here = layout.held[128 * group : 128 * (group + 1)]
         assert np.array_equal(here, single + 64 * 64 * group)
     assert fits_accumulators(192, 192, 2) is False, "shares of 96 columns are no whole panels"
+    assert [WGMMA.takes_extents(64, 512, groups) for groups in (1, 2)] == [False, True]
 
 
 def test_other_layouts_are_no_accumulators() -> None:

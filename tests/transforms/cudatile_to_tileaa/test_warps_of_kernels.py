@@ -18,7 +18,15 @@ def text(m: int, n: int, hints: str = "") -> str:
 
 @pytest.mark.parametrize(
     ("m", "n", "warps"),
-    [(16, 16, 4), (128, 64, 4), (128, 128, 8), (64, 256, 4), (256, 128, 16), (256, 256, 8)],
+    [
+        (16, 16, 4),
+        (128, 64, 4),
+        (128, 128, 8),
+        (64, 256, 4),
+        (64, 512, 8),
+        (256, 128, 16),
+        (256, 256, 8),
+    ],
 )
 def test_threads_share_the_sums_of_large_products(m: int, n: int, warps: int) -> None:
     assert f"num_warps = {warps}" in str(lowered(text(m, n)))

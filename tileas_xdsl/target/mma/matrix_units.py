@@ -17,7 +17,7 @@ from dataclasses import field
 from types import MappingProxyType
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
+from tileas_xdsl.target.mma.warp_tiles import fits_accumulators, share_of_columns
 
 MAX_COLUMNS = 256
 COLUMN_STEP = 8
@@ -60,11 +60,14 @@ class MatrixUnit:
 
     def takes_extents(self, m: int, n: int, warpgroups: int) -> bool:
         """Whether a tile of M x N is made of whole instructions; 0 warpgroups: no whole ones."""
-        if n > MAX_COLUMNS or n % COLUMN_STEP:
+        if n % COLUMN_STEP:
             return False
         if not self.repeats_rows:
-            return m in self.rows
-        return fits_accumulators(m, n, warpgroups)
+            return m in self.rows and n <= MAX_COLUMNS
+        return (
+            fits_accumulators(m, n, warpgroups)
+            and share_of_columns(m, n, warpgroups) <= MAX_COLUMNS
+        )
 
     def takes(self, elements: Sequence[str], m: int, n: int, k: int, warpgroups: int) -> bool:
         """Whether it multiplies tiles of these elements (A, B, accumulator) and extents."""

@@ -99,9 +99,15 @@ def fits_accumulators(m: int, n: int, warpgroups: int) -> bool:
     return rest == width % 8 == 0 and (by_column == 1 or width.bit_count() == 1)
 
 
+def share_of_columns(m: int, n: int, warpgroups: int) -> int:
+    """The columns of an m x n tile that each of so many warpgroups has: all, or its share."""
+    return n // warpgroup_grid(m, warpgroups)[1]
+
+
 def columns_of_warpgroup(layout: RegisterLayout) -> int:
-    """The columns of accumulators that one warpgroup has: all, or its share of them."""
-    return layout.shape[1] // warpgroup_grid(layout.shape[0], warpgroups_of(layout))[1]
+    """The columns of accumulators that one warpgroup has."""
+    rows, columns = layout.shape
+    return share_of_columns(rows, columns, warpgroups_of(layout))
 
 
 def has_whole_rows(layout: RegisterLayout) -> bool:

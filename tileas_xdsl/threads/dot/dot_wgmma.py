@@ -42,11 +42,10 @@ from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import CanonicalLayout
-from tileas_xdsl.target.mma.matrix_units import COLUMN_STEP
+from tileas_xdsl.target.mma.matrix_units import COLUMN_STEP, MAX_COLUMNS, WGMMA
 from tileas_xdsl.target.mma.warp_tiles import (
     accumulator_layout,
     columns_of_warpgroup,
-    fits_accumulators,
 )
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import divide, modulo, multiply
@@ -87,7 +86,6 @@ from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 INSTRUCTION_K_BITS = 256
 """Bits along K of one instruction."""
 
-MAX_COLUMNS = 256
 COLUMNS_OF_ANY = 16
 """Instructions have any multiple of so many columns, of integers too."""
 REGISTER_BITS = 32
@@ -339,7 +337,7 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
         )
     if rows % WGMMA_ROWS:
         raise op_error(op, f"warpgroups multiply multiples of {WGMMA_ROWS} rows, not {rows}")
-    if columns > MAX_COLUMNS or not fits_accumulators(rows, columns, e.agent.groups):
+    if not WGMMA.takes_extents(rows, columns, e.agent.groups):
         raise op_error(op, f"wgmma has 8 to {MAX_COLUMNS} columns in steps of 8, not {columns}")
 
 

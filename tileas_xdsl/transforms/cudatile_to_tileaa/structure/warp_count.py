@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
 
 DEFAULT_WARPS = 4
 
@@ -178,7 +179,10 @@ def _live_registers(kernel: EntryOp) -> int:
 
 
 def warps_of_product(shape: tuple[int, ...]) -> int:
-    """Return the warps among which the sums of a product of a shape are spread."""
+    """Return the warps among which the sums of a product of a shape are spread.
+
+    Warpgroups share more columns than an instruction has: two have 64x256 each of 64x512.
+    """
     warps, rows, sums = DEFAULT_WARPS, prod(shape[:-1]), prod(shape)
     while sums > MAX_ACCUMULATORS_PER_THREAD * LANES * warps and rows % (2 * warps * ROWS) == 0:
         if (
@@ -187,7 +191,8 @@ def warps_of_product(shape: tuple[int, ...]) -> int:
         ):
             break
         warps *= 2
-    return warps
+    shared = DEFAULT_WARPS * ceil_div(shape[-1], MAX_COLUMNS)
+    return max(warps, shared) if shared < REGISTER_LIMITED_WARPS else warps
 
 
 _FREE = Kinds(BroadcastOp, ConstantOp, IotaOp)
