@@ -130,6 +130,25 @@ def test_shares_are_within_a_little_more_than_rounding(element: str, rows: int) 
     assert (np.abs(found.astype(np.float64) - exact) / place)[visible].max() < 0.502
 
 
+def test_gradients_of_cross_entropy_are_as_exact_as_one_less_a_share() -> None:
+    """Labels have from nearly nothing to nearly all of their rows, which is where digits cancel."""
+    cross_entropy = pytest.importorskip("kernels.cutile.cross_entropy").cross_entropy
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((8, 200)).astype(np.float16)
+    labels = rng.integers(0, 200, 8).astype(np.int32)
+    x[np.arange(8), labels] += np.linspace(0, 20, 8).astype(np.float16)
+    losses, gradients = np.zeros(8, np.float32), np.zeros_like(x)
+    kernel = compile(cross_entropy, x, labels, losses, gradients, 4, 256, target="sm_90a")
+    assert kernel.ptx.count("ex2.approx.ftz.f32") == kernel.ptx.count("ex2")
+    found = kernel.emulate(x, labels, losses, gradients, 4, 256, grid=2).arrays[3]
+    powers = np.exp(x.astype(np.float64) - x.astype(np.float64).max(axis=1, keepdims=True))
+    exact = powers / powers.sum(axis=1, keepdims=True)
+    exact[np.arange(8), labels] -= 1
+    place = np.spacing(np.abs(exact).astype(np.float16)).astype(np.float64)
+    off = np.abs(found.astype(np.float64) - exact)
+    assert (off <= 0.502 * place + 2.0**-24).all()
+
+
 def test_an_instruction_is_near_enough() -> None:
     """Of numbers from -104 on: 0.0007 of the last place of f16 more than rounding, 2**-23 of 1."""
     step = 997

@@ -80,6 +80,100 @@ func.func @shares(%s: tensor<1x64xf32>) -> tensor<1x64xf16> {
 
 // -----
 
+// Less one at a label, as the gradient of cross entropy is: where it is close to zero, so is %x. The
+// quotient stays, whose rounding is all that is left of it there.
+
+func.func @gradient(%s: tensor<64x64xf32>, %label: tensor<64x64xi1>) -> tensor<64x64xf16> {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %m[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<64x64xf32>
+  %p = math.exp %x : tensor<64x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %of_rows = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %l[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %d = arith.divf %p, %of_rows : tensor<64x64xf32>
+  %one = arith.constant dense<1.0> : tensor<64x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %c = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %here = tensor.extract %label[%row, %column] : tensor<64x64xi1>
+    %y = tensor.extract %one[%row, %column] : tensor<64x64xf32>
+    %z = tensor.extract %zero[%row, %column] : tensor<64x64xf32>
+    %t = arith.select %here, %y, %z : f32
+    nv_tileas.yield %t : f32
+  }
+  %g = arith.subf %d, %c : tensor<64x64xf32>
+  %q = arith.truncf %g : tensor<64x64xf32> to tensor<64x64xf16>
+  func.return %q : tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @gradient
+// CHECK:         %[[P:.*]] = math.exp2 %{{.*}} {nv_tileas.ftz} : tensor<64x64xf32>
+// CHECK:         arith.divf %[[P]], %{{.*}} : tensor<64x64xf32>
+
+// -----
+
+// Less a half, close to which shares may be whose weights are not close to one.
+
+func.func @smoothed(%s: tensor<64x64xf32>, %label: tensor<64x64xi1>) -> tensor<64x64xf16> {
+  %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.maxnumf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %m[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %x = arith.subf %s, %w : tensor<64x64xf32>
+  %p = math.exp %x : tensor<64x64xf32>
+  %l = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    nv_tileas.yield %y : f32
+  }
+  %of_rows = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %y = tensor.extract %l[%row] : tensor<64xf32>
+    nv_tileas.yield %y : f32
+  }
+  %d = arith.divf %p, %of_rows : tensor<64x64xf32>
+  %one = arith.constant dense<0.5> : tensor<64x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %c = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%row: index, %column: index):
+    %here = tensor.extract %label[%row, %column] : tensor<64x64xi1>
+    %y = tensor.extract %one[%row, %column] : tensor<64x64xf32>
+    %z = tensor.extract %zero[%row, %column] : tensor<64x64xf32>
+    %t = arith.select %here, %y, %z : f32
+    nv_tileas.yield %t : f32
+  }
+  %g = arith.subf %d, %c : tensor<64x64xf32>
+  %q = arith.truncf %g : tensor<64x64xf32> to tensor<64x64xf16>
+  func.return %q : tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @smoothed
+// CHECK:         math.exp %{{.*}} : tensor<64x64xf32>
+
+// -----
+
 // Shares of another sum are read as they are, and so are those that nothing rounds.
 
 func.func @others(%s: tensor<64x64xf32>, %other: tensor<64xf32>) -> (tensor<64xf32>, tensor<64x64xf16>) {

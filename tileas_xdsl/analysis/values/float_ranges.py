@@ -377,7 +377,7 @@ def _of_constant(op: arith.ConstantOp) -> FloatRange:
     if not numbers_ or not isinstance(numbers_[0], float) or numbers.isnan(numbers_[0]):
         return UNKNOWN
     (number,) = numbers_
-    return FloatRange(number, number, abs(number), number=True)
+    return FloatRange(number, number, abs(number) or numbers.inf, number=True)
 
 
 def combiner_of(op: ReduceOp) -> Operation | None:

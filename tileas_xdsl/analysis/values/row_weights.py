@@ -24,7 +24,7 @@ from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.float_ranges import MAXIMA, combiner_of
+from tileas_xdsl.analysis.values.float_ranges import MAXIMA, FloatRanges, combiner_of
 from tileas_xdsl.analysis.values.guarded_maxima import unguarded
 from tileas_xdsl.analysis.values.row_sums import (
     ScaledSum,
@@ -100,8 +100,12 @@ class _Weights:
     """Along which rows lie."""
 
     def are_read_by(self, sum_: ReduceOp) -> bool:
-        """Whether a sum, and what rounds to few bits, are all that reads them or their shares."""
-        read = readers(self.power.result) - set(shares_of(self.power, sum_))
+        """Whether a sum, and what rounds to few bits, are all that reads them or their shares.
+
+        Shares may be read by differences from zeros and ones, as gradients of cross entropy are.
+        """
+        shares = [op for op in _quotients_of(self.power, sum_) if _is_rounded(op.result, 1)]
+        read = readers(self.power.result) - set(shares)
         return all(op is sum_ or _is_rounding(op) for op in read)
 
 
@@ -177,6 +181,11 @@ class RowWeights:
 
 def shares_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
     """Return the quotients of weights and their sum of which only roundings to few bits read."""
+    return [op for op in _quotients_of(power, sum_) if _is_rounded(op.result)]
+
+
+def _quotients_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
+    """Return the quotients of weights and their sum."""
     return [
         op
         for op in readers(power.result)
@@ -184,8 +193,32 @@ def shares_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
         and without_layout(op.lhs) is power.result
         and (rows := rows_of(op.rhs)) is not None
         and rows == (sum_.result, sum_.axis.value.data)
-        and all(_is_rounding(one) for one in readers(op.result))
     ]
+
+
+def _is_rounded(share: SSAValue, differences: int = 0) -> bool:
+    """Whether only roundings to few bits read a value, or so many differences behind each other.
+
+        %d = subf %share, %c : f32     // each of %c is 0, or 1 or more, or -1 or less
+        %q = truncf %d : f16
+
+    Where %d is close to 0 and %c is not, the share is close to 1, and so is its weight exp(x), of a
+    sum of 1 or more: |x| is smaller than %d, and what the weight is off, |x| 2**-24, less than what
+    %d may be for its own rounding.
+    """
+    return all(
+        _is_rounding(op)
+        or (differences and _is_apart(op, share) and _is_rounded(op.results[0], differences - 1))
+        for op in readers(share)
+    )
+
+
+def _is_apart(op: Operation, share: SSAValue) -> bool:
+    """Whether an operation adds to a share, or subtracts, zeros and numbers of 1 or more."""
+    if not isinstance(op, arith.AddfOp | arith.SubfOp) or SATURATE in op.attributes:
+        return False
+    others = [side for side in op.operands if without_layout(side) is not share]
+    return len(others) == 1 and FloatRanges().of(others[0]).least >= 1
 
 
 def _of_whole_rows(reduction: ReduceOp) -> Power | None:
