@@ -59,6 +59,9 @@ class RecordingApi:
     """Number of live handles by kind."""
     attributes: dict[Any, int] = field(default_factory=dict[Any, int])
     """Attributes set on functions."""
+    captures: dict[int, int] = field(default_factory=dict[int, int])
+    """Numbers of the captures that streams are recorded in."""
+    capture_mode: Any = bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
     encoded: int = 0
     effect: Callable[[Launched], None] = lambda launched: None
     """The effect of a launch on memory."""
@@ -96,6 +99,10 @@ class RecordingApi:
         ctypes.memmove(place, encode(tensor_map_of((place, *arguments))), SIZE)
         return 0
 
+    def _check_capture_mode(self) -> None:
+        """A call that ends a capture, but where the mode of the thread is relaxed."""
+        assert not self.captures or "RELAXED" in self.capture_mode.name
+
     # The calls, by name.
 
     def on_cuDeviceGet(self, number: int) -> tuple[int]:
@@ -128,15 +135,22 @@ class RecordingApi:
         return self._handle("module")
 
     def on_cuModuleUnload(self, module: int) -> None:
+        self._check_capture_mode()
         self.live["module"] -= 1
 
-    def on_cuModuleGetFunction(self, module: int, name: bytes) -> tuple[bytes]:
-        return (name,)
+    def on_cuModuleGetFunction(self, module: int, name: bytes) -> tuple[int]:
+        return (int.from_bytes(name[:7], "little"),)
+
+    def on_cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        self, function: Any, threads: int, shared: int
+    ) -> tuple[int]:
+        return (1,)
 
     def on_cuFuncSetAttribute(self, function: Any, which: Any, value: int) -> None:
         self.attributes[which] = value
 
     def on_cuMemAlloc(self, size: int) -> tuple[int]:
+        self._check_capture_mode()
         memory = ctypes.create_string_buffer(size + 512)
         start = ctypes.addressof(memory)
         pointer = start + -start % 256
@@ -145,6 +159,7 @@ class RecordingApi:
         return (pointer,)
 
     def on_cuMemFree(self, pointer: int) -> None:
+        self._check_capture_mode()
         del self._memory[pointer]
         self.live["memory"] -= 1
 
@@ -172,8 +187,23 @@ class RecordingApi:
     def on_cuStreamDestroy(self, stream: int) -> None:
         self.live["stream"] -= 1
 
+    def on_cuStreamBeginCapture(self, stream: int, mode: Any) -> None:
+        (self.captures[stream],) = self._handle("capture")
+
+    def on_cuStreamIsCapturing(self, stream: int) -> tuple[Any]:
+        statuses = bindings.CUstreamCaptureStatus
+        return (statuses(int(stream in self.captures)),)
+
+    def on_cuStreamGetCaptureInfo(self, stream: int) -> tuple[Any, ...]:
+        return (*self.on_cuStreamIsCapturing(stream), self.captures[stream])
+
     def on_cuStreamEndCapture(self, stream: int) -> tuple[int]:
+        del self.captures[stream]
         return self._handle("graph")
+
+    def on_cuThreadExchangeStreamCaptureMode(self, mode: Any) -> tuple[Any]:
+        before, self.capture_mode = self.capture_mode, mode
+        return (before,)
 
     def on_cuGraphDestroy(self, graph: int) -> None:
         self.live["graph"] -= 1

@@ -39,6 +39,7 @@ from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
 from tileas_xdsl.runtime.gpu.device import Device, Memory
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
+from tileas_xdsl.runtime.gpu.launch_memory import Allocation
 from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.runtime.host_code import HostCode, scalar_word
 from tileas_xdsl.target.arch import TARGETS, get_target, target_of_capability
@@ -186,7 +187,7 @@ class Launcher:
         if kernel.host_code is not None:
             self._host = HostCode(kernel.host_code, self.abi.name)
         self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
-        self._memories: dict[tuple[str, int], Memory] = {}
+        self._has_memory = not {ARENA, TRANSFER}.isdisjoint(self.abi.parameters)
 
     @cached_property
     def _resident(self) -> int:
@@ -250,6 +251,11 @@ class Launcher:
         for index, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
             if not isinstance(value, np.ndarray) or not value.ndim:
                 continue
+            if self.device.capture(stream):
+                raise LaunchError(
+                    f"'{name}' is an array of numpy's, which no graph copies: graphs are recorded "
+                    "with arrays on the GPU"
+                )
             array = cast("Array", value)
             found[index] = _Staged(name, array, to_device(array, self.device, name, stream))
         if found:
@@ -319,7 +325,9 @@ class Launcher:
         The grid is that of the program, in tile blocks, and the CTAs that run it.
         """
         pairs = zip(items.values, arrays, strict=True)
-        key = (stream, grids, items.lengths, *(_key(value, found) for value, found in pairs))
+        has_memory = self._has_memory or any(length is not None for length in items.lengths)
+        order = self.device.launch_memory.order(stream) if has_memory else stream
+        key = (order, grids, items.lengths, *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
         if prepared is None:
             self._check_grid(grids[1])
@@ -353,15 +361,11 @@ class Launcher:
             pointers[index] = value.address if is_map else ctypes.addressof(value)
         return _Prepared(pointers, keep)
 
-    def _table(self, table: AddressTable, given: _Given, stream: int) -> Memory:
+    def _table(self, table: AddressTable, given: _Given, stream: int) -> Allocation:
         """Return memory with address, extents and strides of each array of a list."""
-        words = np.array(table.words, np.int64)
-        for row, array in zip(words, table.arrays, strict=True):
-            row[0] = given.pointer(array)
-        memory = self.device.memory(words.nbytes)
-        memory.write(words, stream)
-        self.device.synchronize(stream)
-        return memory
+        rows = zip(table.arrays, table.words.tolist(), strict=True)
+        addressed = tuple((given.pointer(array) or 0, *words[1:]) for array, words in rows)
+        return self.device.launch_memory.table(addressed, stream)
 
     def _parameter(self, name: str, parameter: Any, given: _Given) -> Any:
         """Return a pointer to the value of a parameter."""
@@ -402,15 +406,11 @@ class Launcher:
         return self._host.encode([scalar_word(value) if at is None else at for value, at in pairs])
 
     def _memory(self, name: str, ctas: Grid, stream: int) -> int:
-        """Return what blocks have of their own, or transfer tiles by: memory of each stream."""
-        is_arena = name == ARENA
-        arena = prod(ctas) * self.abi.arena_slots * SIZE
-        size = arena if is_arena else self.abi.transfer_size(ctas)
-        found = self._memories.get((name, stream))
-        if found is None or found.size < size:
-            make = self.device.memory if is_arena else self.device.zeros
-            found = self._memories[name, stream] = make(size)
-        return found.pointer
+        """Return what CTAs have of their own, or transfer tiles by."""
+        memory = self.device.launch_memory
+        if name == ARENA:
+            return memory.arena(prod(ctas) * self.abi.arena_slots * SIZE, stream)
+        return memory.transfer(self.abi.transfer_size(ctas), stream)
 
 
 def target_of(device: Device) -> str:

@@ -103,11 +103,11 @@ class RecordingGpu:
     def arena(self, size: int, stream: int) -> int:
         return size + (stream << 40)
 
-    def capture(self, stream: int) -> int:
-        return self.captures.get(stream, 0)
+    def is_ordered(self, stream: int) -> bool:
+        return not self.captures.get(stream, 0)
 
     def transfer_memory(self, size: int, stream: int) -> int:
-        return size + (stream << 40) + (self.capture(stream) << 48)
+        return size + (stream << 40) + (self.captures.get(stream, 0) << 48)
 
     def table(self, rows: Any, stream: int) -> int:
         self.tables.append(rows)

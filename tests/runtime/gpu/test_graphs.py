@@ -54,6 +54,21 @@ def test_a_recording_that_fails_leaves_no_stream_recording() -> None:
     assert api.calls["cuStreamEndCapture"] == 1
 
 
+def test_garbage_is_freed_while_a_graph_is_captured() -> None:
+    driver, api = recording_driver()
+    device = Device(driver)
+    launchers = [Launcher(tileas.compile(VectorAdd().text()), device)]
+    arrays = [to_device(np.zeros(100, np.float32), device)]
+
+    def record(stream: Stream) -> None:
+        launchers.clear()
+        arrays.clear()
+        gc.collect()
+
+    Graph(device, record)
+    assert (api.live["module"], api.live["memory"]) == (0, 0)
+
+
 def test_launches_are_timed_one_by_one_with_a_cold_cache() -> None:
     driver, api = recording_driver()
     done: list[int] = []

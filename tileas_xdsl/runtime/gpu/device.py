@@ -1,4 +1,8 @@
-"""A GPU: its context, modules, memory and events, each freed with its last reference."""
+"""A GPU: its context, modules, memory and events, each freed with its last reference.
+
+Loading, allocating and freeing are allowed while a CUDA graph is captured: this thread's capture
+mode is relaxed for them.  Source: CUDA driver API, cuThreadExchangeStreamCaptureMode.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ import numpy as np
 
 from tileas_xdsl.runtime.arguments.strided_views import Array
 from tileas_xdsl.runtime.gpu.driver import Driver, DriverError, TensorMapMemory, installed_driver
+from tileas_xdsl.runtime.gpu.launch_memory import LaunchMemory
 from tileas_xdsl.target.kernel_abi import UNUSED_BYTES
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 
@@ -37,7 +42,7 @@ class Device:
         self._handle = driver("cuDeviceGet", number)
         self._context = driver("cuDevicePrimaryCtxRetain", self._handle)
         self._of_clusters: dict[int, int] = {}
-        weakref.finalize(self, quietly, api.cuDevicePrimaryCtxRelease, self._handle)
+        weakref.finalize(self, release, driver, "cuDevicePrimaryCtxRelease", self._handle)
         attributes = api.CUdevice_attribute
         self.capability = (
             int(self._attribute(attributes.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)),
@@ -83,9 +88,9 @@ class Device:
         handle = self.driver.api.CUfunction(int(function))
         if (size := prod(cluster)) > 1:
             config = self._config(cluster, (threads, 1, 1), shared, 0, cluster)
-            with self.current():
+            with self.relaxed():
                 return int(self.driver("cuOccupancyMaxActiveClusters", handle, config)) * size
-        with self.current():
+        with self.relaxed():
             found = self.driver(
                 "cuOccupancyMaxActiveBlocksPerMultiprocessor", handle, threads, shared
             )
@@ -103,6 +108,12 @@ class Device:
         finally:
             self.driver("cuCtxPopCurrent")
 
+    @contextmanager
+    def relaxed(self) -> Generator[None]:
+        """Make this GPU current, and allow what a capture of this thread's would forbid."""
+        with self.current(), relaxed(self.driver):
+            yield
+
     def load(self, image: bytes) -> Module:
         """Load machine code or PTX text; an error carries the log of the driver's assembler."""
         api = self.driver.api
@@ -110,7 +121,7 @@ class Device:
         options = api.CUjit_option
         names = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         values = [errors, LOG_BYTES]
-        with self.current():
+        with self.relaxed():
             try:
                 handle = self.driver("cuModuleLoadDataEx", image, 2, names, values)
             except DriverError as error:
@@ -120,15 +131,17 @@ class Device:
 
     def memory(self, size: int) -> Memory:
         """Allocate `size` bytes, uninitialised."""
-        with self.current():
+        with self.relaxed():
             return Memory(self, int(self.driver("cuMemAlloc", max(size, 1))), size)
 
     @cached_property
+    def launch_memory(self) -> LaunchMemory:
+        """What launches have beside their arguments."""
+        return LaunchMemory(self)
+
+    @cached_property
     def _unused(self) -> Memory:
-        memory = self.memory(UNUSED_BYTES)
-        with self.current():
-            self.driver("cuMemsetD8", memory.pointer, 0, UNUSED_BYTES)
-        return memory
+        return self.zeros(UNUSED_BYTES)
 
     @property
     def unused(self) -> int:
@@ -188,7 +201,7 @@ class Device:
     def zeros(self, size: int) -> Memory:
         """Allocate bytes that are zero; no stream that is captured takes part."""
         found = self.memory(size)
-        with self.current():
+        with self.relaxed():
             flags = int(self.driver.api.CUstream_flags.CU_STREAM_NON_BLOCKING)
             stream = int(self.driver("cuStreamCreate", flags))
             found.clear(stream)
@@ -200,6 +213,16 @@ class Device:
         """Wait until a stream has completed; errors of its kernels are raised here."""
         with self.current():
             self.driver("cuStreamSynchronize", stream)
+
+    def capture(self, stream: int) -> int:
+        """Return the number of the capture that a stream is recorded in; 0 for none."""
+        statuses = self.driver.api.CUstreamCaptureStatus
+        with self.current():
+            status: Any = self.driver("cuStreamIsCapturing", stream)
+            if int(status) == int(statuses.CU_STREAM_CAPTURE_STATUS_NONE):
+                return 0
+            found: Any = self.driver("cuStreamGetCaptureInfo", stream)
+        return int(found[1])
 
     def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
         """Encode a tensor map for this GPU (the driver encodes none where no GPU is current)."""
@@ -218,12 +241,12 @@ class Module:
 
     def __init__(self, device: Device, handle: Any) -> None:
         self.device, self._handle = device, handle
-        weakref.finalize(self, quietly, device.driver.api.cuModuleUnload, handle)
+        weakref.finalize(self, release, device.driver, "cuModuleUnload", handle)
 
     def function(self, name: str, shared: int, cluster: Sequence[int]) -> Any:
         """Return a kernel, set up for its dynamic shared memory in bytes and cluster shape."""
         driver, attributes = self.device.driver, self.device.driver.api.CUfunction_attribute
-        with self.device.current():
+        with self.device.relaxed():
             found = driver("cuModuleGetFunction", self._handle, name.encode())
             if shared > _PLAIN_SHARED:
                 which = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -236,7 +259,7 @@ class Module:
     def parameter_offsets(self, function: Any, count: int) -> Sequence[int]:
         """Return the offset of each parameter of a kernel in the block that a launch passes."""
         driver = self.device.driver
-        with self.device.current():
+        with self.device.relaxed():
             found = [driver("cuFuncGetParamInfo", function, index) for index in range(count)]
         return [int(offset) for offset, _ in found]
 
@@ -246,7 +269,7 @@ class Memory:
 
     def __init__(self, device: Device, pointer: int, size: int) -> None:
         self.device, self.pointer, self.size = device, pointer, size
-        weakref.finalize(self, quietly, device.driver.api.cuMemFree, pointer)
+        weakref.finalize(self, release, device.driver, "cuMemFree", pointer)
 
     def write(self, array: Array, stream: int = 0) -> None:
         """Copy a contiguous array to it, in stream order."""
@@ -273,7 +296,7 @@ class Event:
 
     def __init__(self, device: Device, handle: Any) -> None:
         self.device, self._handle = device, handle
-        weakref.finalize(self, quietly, device.driver.api.cuEventDestroy, handle)
+        weakref.finalize(self, release, device.driver, "cuEventDestroy", handle)
 
     def record(self, stream: int = 0) -> None:
         """Record the event after the work that the stream has so far."""
@@ -287,10 +310,24 @@ class Event:
             return float(self.device.driver("cuEventElapsedTime", start._handle, self._handle))
 
 
-def quietly(call: Any, *handles: Any) -> None:
-    """Call a release function, ignoring errors of a driver that has shut down already."""
-    with suppress(Exception):
-        call(*handles)
+def release(driver: Driver, name: str, handle: Any) -> None:
+    """Call a release function, ignoring errors of a driver that has shut down already.
+
+    Garbage is collected at any time: what is captured in the meantime goes on.
+    """
+    with suppress(Exception), relaxed(driver):
+        driver(name, handle)
+
+
+@contextmanager
+def relaxed(driver: Driver) -> Generator[None]:
+    """Allow what a capture of this thread's would forbid."""
+    mode = driver.api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    before: Any = driver("cuThreadExchangeStreamCaptureMode", mode)
+    try:
+        yield
+    finally:
+        driver("cuThreadExchangeStreamCaptureMode", before)
 
 
 @cache

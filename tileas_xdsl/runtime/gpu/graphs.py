@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tileas_xdsl.runtime.gpu.device import Device, quietly
+from tileas_xdsl.runtime.gpu.device import Device, release
 
 
 class Stream:
@@ -18,7 +18,7 @@ class Stream:
             flags = int(api.CUstream_flags.CU_STREAM_NON_BLOCKING)
             made = device.driver("cuStreamCreate", flags)
         self.device, self.handle = device, int(made)
-        weakref.finalize(self, quietly, api.cuStreamDestroy, made)
+        weakref.finalize(self, release, device.driver, "cuStreamDestroy", made)
 
 
 class Graph:
@@ -35,9 +35,9 @@ class Graph:
                 record(self._stream)
             finally:
                 graph: Any = driver("cuStreamEndCapture", self._stream.handle)
-            weakref.finalize(self, quietly, api.cuGraphDestroy, graph)
+            weakref.finalize(self, release, device.driver, "cuGraphDestroy", graph)
             self._run = driver("cuGraphInstantiate", graph, 0)
-        weakref.finalize(self, quietly, api.cuGraphExecDestroy, self._run)
+        weakref.finalize(self, release, device.driver, "cuGraphExecDestroy", self._run)
 
     def launch(self, stream: int = 0) -> None:
         """Launch the graph in the order of a stream."""

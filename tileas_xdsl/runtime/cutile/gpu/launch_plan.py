@@ -75,8 +75,8 @@ class PlanDevice(Protocol):
         """Return the address of memory for tensor maps that blocks of a launch write."""
         ...
 
-    def capture(self, stream: int) -> int:
-        """Return the number of the capture that a stream is recorded in; 0 for none."""
+    def is_ordered(self, stream: int) -> bool:
+        """Whether launches by the handle of a stream follow one another, none of them recorded."""
         ...
 
     def transfer_memory(self, size: int, stream: int) -> int:
@@ -156,7 +156,7 @@ class LaunchPlan:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""
         lock, launch, fill, tables = self._lock, self._launch, self._block.fill, self._tables
         config, function, extra = self._config_address, self._function, self._block.address
-        of_stream, capture = self._of_stream, self._device.capture
+        of_stream, is_ordered = self._of_stream, self._device.is_ordered
         last_grid: Any = None
         last_stream: Any = None
 
@@ -169,17 +169,17 @@ class LaunchPlan:
             nonlocal last_grid, last_stream
             if tables:
                 values = self._with_tables(values, stream)
-            is_captured = of_stream and capture(stream) != 0
+            is_single = of_stream and not is_ordered(stream)
             with lock:
                 if (
-                    is_captured
+                    is_single
                     or stream != last_stream
                     or (grid is not last_grid and grid != last_grid)
                 ):
                     last_stream = None
                     self._configure(grid, stream)
-                    self.has_launched = not is_captured
-                    last_grid, last_stream = grid, None if is_captured else stream
+                    self.has_launched = not is_single
+                    last_grid, last_stream = grid, None if is_single else stream
                 try:
                     fill(*values)
                 except struct.error as error:
