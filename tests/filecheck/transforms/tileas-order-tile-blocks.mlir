@@ -2,7 +2,8 @@
 
 // RUN: tileas-opt %s -p tileas-order-tile-blocks --split-input-file | filecheck %s
 
-// Groups of 8 channels, 16 bytes of each pixel: those of an image are beside one another.
+// Groups of 8 channels, 16 bytes of each pixel: those of an image are beside one another, in a grid
+// whose tile blocks 32 bits number.
 
 func.func @groups(%p: !nv_tileaa.ptr<f16, 1>, %n: i32, %hw: i32, %c: i32) {
   %array = nv_tileaa.make_memref %p, sizes[%n : i32, %hw : i32, %c : i32], strides[%hw : i32, %c : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
@@ -20,7 +21,10 @@ func.func @groups(%p: !nv_tileaa.ptr<f16, 1>, %n: i32, %hw: i32, %c: i32) {
 // CHECK:         %[[IMAGES:.*]] = arith.divui %[[NUMBER:.*]], %[[GROUPS:.*]] : i32
 // CHECK-NEXT:    %[[WHOLE:.*]] = arith.muli %[[IMAGES]], %[[GROUPS]] : i32
 // CHECK-NEXT:    %[[GROUP:.*]] = arith.subi %[[NUMBER]], %[[WHOLE]] : i32
-// CHECK-DAG:     %[[G:.*]] = arith.index_cast %[[GROUP]] : i32 to index
+// CHECK:         %[[MOST:.*]] = arith.constant 4294967296 : i64
+// CHECK-NEXT:    %[[FEW:.*]] = arith.cmpi ule, %{{.*}}, %[[MOST]] : i64
+// CHECK:         %[[CHOSEN:.*]] = arith.select %[[FEW]], %[[GROUP]], %{{.*}} : i32
+// CHECK-NEXT:    %[[G:.*]] = arith.index_cast %[[CHOSEN]] : i32 to index
 // CHECK:         nv_tileas.tiled_load %view[%[[I:.*]], %zero, %[[G]]]
 // CHECK:         nv_tileas.tiled_store %x, %view[%[[I]], %zero, %[[G]]]
 

@@ -6,19 +6,20 @@
 Hardware starts tile blocks along x first.  Where the tiles of those along another axis are beside
 each other in memory, and narrower than a line, a line is loaded for one of them and has left the
 L2 cache when the next one asks for it: groups of 8 channels, 16 bytes of each pixel, took nine
-times as long as the memory needs.
+times as long as the memory needs.  Numbers have 32 bits, for divisions of 64 are long: a grid of
+more tile blocks than that keeps its order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu
-from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType, i32
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -30,7 +31,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.builders.arith import add, mul, sub
+from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
@@ -112,12 +113,20 @@ def _order(kernel: func.FuncOp, first: str) -> None:
         found[axis] = sub(build, left, mul(build, quotient, extents[axis]))
         left = quotient
     found[last] = left
-    indices = {
-        axis: build.insert(arith.IndexCastOp(value, IndexType())).result
-        for axis, value in found.items()
-    }
+    is_numbered = _is_numbered(build, [extents[axis] for axis in AXES])
     for op in old:
-        Rewriter.replace_op(op, [], [indices[str(op.dimension.data)]])
+        axis = str(op.dimension.data)
+        chosen = select(build, is_numbered, found[axis], own[axis])
+        index = build.insert(arith.IndexCastOp(chosen, IndexType())).result
+        Rewriter.replace_op(op, [], [index])
+
+
+def _is_numbered(build: Builder, extents: Sequence[SSAValue]) -> SSAValue:
+    """Whether 32 bits number the tile blocks of a grid, of at most 2^31 x 2^16 x 2^16."""
+    x, y, z = (build.insert(arith.ExtUIOp(extent, i64)).result for extent in extents)
+    count = mul(build, x, mul(build, y, z))
+    most = constant(build, 1 << i32.bitwidth, i64)
+    return build.insert(arith.CmpiOp(count, most, "ule")).result
 
 
 def _number(build: Builder, kind: type[gpu.BlockIdOp | gpu.GridDimOp], axis: str) -> SSAValue:
