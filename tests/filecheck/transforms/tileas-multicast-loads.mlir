@@ -118,7 +118,7 @@ builtin.module attributes {nv_tileas.target = "sm_100a"} {
 
 // CHECK-LABEL: @unequal_pair
 // CHECK-NOT:   num_multicast
-// CHECK:       nv_tileas.dot {{.*}} {nv_tileas.not_paired = "a product of two blocks is in clusters of two, not of 1", atom = #nv_tileas<atom tcgen05_f16_f16_f32>}
+// CHECK:       nv_tileas.dot {{.*}} {nv_tileas.not_paired = "a product of two blocks runs equally often in both, which these may not", atom = #nv_tileas<atom tcgen05_f16_f16_f32>}
 !a = tensor<128x64xf16, #nv_tileas.shared<(128,64),(64,1),swizzle<3,4,3>>>
 !b = tensor<64x128xf16, #nv_tileas.shared<(64,(64,2)),(64,(1,4096)),swizzle<3,4,3>>>
 !c = tensor<128x128xf32, #nv_tileas.linear<"(128,128):(1@lane,1@column)">>

@@ -88,6 +88,11 @@ ALONE: Mapping[str, tuple[Problem, str]] = {
         _product("matmul", "e4m3", (256, 128, 301), (256, 128, 64)),
         "a product of two blocks reads stages, A or some of its rows and all of B",
     ),
+    # Rows of 300 bytes are multiples of 4: threads copy them into stages.
+    "copied by threads": (
+        _product("matmul", "e4m3", (256, 128, 300), (256, 128, 64)),
+        "a product of two blocks reads what TMA loads, not threads",
+    ),
     # Sums that were laid out for two are those of one again.
     "not by TMA, 64 rows each": (
         _product("matmul", "e4m3", (128, 128, 301), (128, 128, 64)),

@@ -50,16 +50,20 @@ def pair_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
 
     The loads of its operands are as in the program: B by multicast of halves.
     """
-    if prod(plan.facts.cluster) != PAIR:
-        return f"of two blocks is in clusters of two, not of {prod(plan.facts.cluster)}"
     if (problem := _operand_problem(plan, op)) is not None:
         return problem
-    if not runs_uniformly(op, plan.facts.cluster):
+    # Without loads to share, the two CTAs along x of a tile block have not become a cluster.
+    cluster = plan.facts.cluster
+    if not runs_uniformly(op, cluster if prod(cluster) > 1 else (PAIR, 1, 1)):
         return "of two blocks runs equally often in both, which these may not"
     a, b = stage_tile(op.a), whole_stage_tile(op.b)
     assert a is not None
     assert b is not None
-    return _load_problem(a, b, columns_axis(op.b))
+    if (problem := _load_problem(a, b, columns_axis(op.b))) is not None:
+        return problem
+    if prod(cluster) != PAIR:
+        return f"of two blocks is in clusters of two, not of {prod(cluster)}"
+    return None
 
 
 def _operand_problem(plan: KernelPlan, op: AsyncDotOp | DotOp) -> str | None:
