@@ -338,6 +338,12 @@ def _labels(arrays: Arrays) -> Any:
 _BY_COLUMNS: Space = {"columns": (256, 512, 1024, 2048), "num_worker_warps": (0, 8)}
 _SQUARE = (4096, 4096, 4096)
 
+
+def square(count: int) -> Case:
+    """A product of square matrices of f16."""
+    return _product("matmul.matmul", "f16", "f16", (count, count, count))
+
+
 CASES: Mapping[str, Case] = {
     "matmul f16": _product("matmul.matmul", "f16", "f16", _SQUARE),
     "matmul f16 4000x512x8192": _product("matmul.matmul", "f16", "f16", (4000, 512, 8192)),

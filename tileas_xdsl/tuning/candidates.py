@@ -31,8 +31,8 @@ class Task:
 
     def wants(self, question: Question) -> bool:
         """Whether the launch gains by the form that a question is about, on a usual GPU."""
-        count = latencies(self.target).multiprocessors
-        return suits(question, self.arguments, self.grid, lambda _: count)
+        of_clusters = latencies(self.target).multiprocessors_of_clusters
+        return suits(question, self.arguments, self.grid, of_clusters)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,15 @@ def test_every_target_has_a_table() -> None:
 @pytest.mark.parametrize("table", LATENCIES.values(), ids=lambda t: t.target)
 def test_numbers_are_whole_and_positive(table: Latencies) -> None:
     numbers = {f.name: getattr(table, f.name) for f in fields(table) if f.type == "int"}
-    assert len(numbers) == len(fields(table)) - 2
+    assert len(numbers) == len(fields(table)) - 3
     assert {name: n for name, n in numbers.items() if not (isinstance(n, int) and n >= 1)} == {}
+
+
+@pytest.mark.parametrize("table", LATENCIES.values(), ids=lambda t: t.target)
+def test_clusters_are_whole(table: Latencies) -> None:
+    found = {count: table.multiprocessors_of_clusters(count) for count in (1, 2, 4, 8, 16)}
+    assert found[1] == table.multiprocessors
+    assert all(n % count == 0 and 0 < n <= found[1] for count, n in found.items())
 
 
 @given(TABLES, st.one_of(OF_BYTES, OF_ELEMENTS), COUNTS, COUNTS)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-from benchmarks.prediction_cases import CASES, Arrays, Case
+from benchmarks.prediction_cases import CASES, Arrays, Case, square
 from tileas_xdsl.target.costs import latencies as table
 from tileas_xdsl.target.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
 from tileas_xdsl.tuning.candidates import predict
@@ -110,3 +110,19 @@ def test_memory_moves_the_next_rows_while_those_before_are_computed(
 def test_rows_that_are_kept_in_shared_memory_come_from_dram_once() -> None:
     found = _predicted(CASES["rms_norm"], rows=4, num_worker_warps=0, occupancy=0)
     assert found.microseconds > 2 * 16384 * 4096 * 2 / (1e3 * HOPPER.dram_bandwidth)
+
+
+@pytest.mark.parametrize(("count", "is_faster"), [(3000, True), (2048, False)])
+def test_tile_blocks_are_clusters_of_four_where_those_have_room(
+    count: int, is_faster: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of 6,000 bytes are in two lines each; 128 tile blocks run at once, but not 32 clusters.
+
+    On an H200 3000^3 takes 85.1 us in clusters of four.
+    """
+    case, tiles = square(count), {"tm": 128, "tn": 256, "tk": 64}
+    found = _predicted(case, **tiles).microseconds
+    monkeypatch.setitem(table.LATENCIES, "sm_90a", replace(HOPPER, clustered={4: 0}))
+    assert (found < 0.95 * _predicted(case, **tiles).microseconds) is is_faster
+    if is_faster:
+        assert found == pytest.approx(85.1, rel=0.08)

@@ -67,6 +67,9 @@ class Latencies:
 
     target: str
     multiprocessors: int
+    clustered: Mapping[int, int]
+    """Multiprocessors that clusters can be on, by their CTAs, where those are not all: a cluster is
+    on one group of multiprocessors."""
     clock: int
     """Millions of cycles per second of a boosted GPU, as published peaks assume."""
     global_latency: int
@@ -185,6 +188,10 @@ class Latencies:
         """Cycles to reduce `count` elements: one pass over the lanes, then five shuffles."""
         return self.elementwise(count) + 5 * self.shuffle
 
+    def multiprocessors_of_clusters(self, count: int) -> int:
+        """Return how many multiprocessors clusters of so many CTAs can be on, a CTA on each."""
+        return self.clustered.get(count, self.multiprocessors // count * count)
+
     def peak(self, element_name: str) -> float:
         """Teraflops of the whole GPU on products of these elements; an addition counts too."""
         per_cycle = 2 * self.rate_of(element_name).multiplications * self.multiprocessors
@@ -222,6 +229,7 @@ def _tensor(multiplications: int, m: int, k_of_bytes: int) -> Mapping[str, Produ
 _HOPPER = Latencies(
     target="sm_90a",
     multiprocessors=132,
+    clustered={4: 120, 8: 120},
     clock=1830,
     global_latency=650,
     cache_latency=275,
@@ -265,6 +273,7 @@ LATEST = "measured on an H200, 2026-11-30: "
 
 SOURCES: Mapping[str, str] = {
     "multiprocessors": "NVIDIA's data sheet of the H100",
+    "clustered": LATEST + "the driver has room for 30 clusters of four, and 15 of eight",
     "clock": "NVIDIA's data sheet of the H100, as its published peaks assume",
     "global_latency": H200 + "global load, miss: 663",
     "cache_latency": H200 + "global load, hit: 279",
@@ -310,6 +319,7 @@ _BLACKWELL = replace(
     _HOPPER,
     target="sm_100a",
     multiprocessors=148,
+    clustered={},
     clock=1855,
     dram_rate=29,
     dram_bandwidth=8000,
@@ -329,6 +339,7 @@ _GEFORCE = replace(
     _HOPPER,
     target="sm_120a",
     multiprocessors=170,
+    clustered={},
     clock=2407,
     load_rate=16,
     operand_rate=16,

@@ -20,7 +20,7 @@ from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, 
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.kernel_abi import Question, suits
 from tileas_xdsl.target.shared_loads import SharedLoads
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
@@ -45,13 +45,11 @@ def predict_module(
     names = [spec.name for spec in passes]
     if PLANNED not in names or PIPELINED not in names:
         return None
-    kept, count = Snapshots(), latencies(target).multiprocessors
+    kept, of_clusters = Snapshots(), latencies(target).multiprocessors_of_clusters
 
     def choose(question: Question) -> bool:
-        if isinstance(question, SharedLoads) and question.count > 2:
-            return False  # A driver knows how many clusters of so many its chip has room for.
         is_known = isinstance(question, SharedLoads | FewTileBlocks)
-        return is_known and question.suits(arguments, grid, count)
+        return is_known and suits(question, arguments, grid, of_clusters)
 
     compile_module(
         alone,
