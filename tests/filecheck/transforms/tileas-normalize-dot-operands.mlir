@@ -288,3 +288,13 @@ func.func @bytes(%q: tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, %k: tensor<
   %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>, promote} : tensor<64x32xf8E4M3FN, #nv_tileas<space smem>>, tensor<32x128xf8E4M3FN, #nv_tileas.shared<(32,128),(1,32)>>, tensor<64x128xf32> -> tensor<64x128xf32>
   func.return %r : tensor<64x128xf32>
 }
+
+// -----
+
+// Products of batches have rows of their own; operands in registers stay there.
+// CHECK-LABEL: @batches
+// CHECK-NEXT:    nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_f16_f32>}
+func.func @batches(%a: tensor<4x16x32xf16>, %b: tensor<4x32x16xf16>, %c: tensor<4x16x16xf32>) -> tensor<4x16x16xf32> attributes {nv_tileas.warps = 4 : i32} {
+  %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<4x16x32xf16>, tensor<4x32x16xf16>, tensor<4x16x16xf32> -> tensor<4x16x16xf32>
+  func.return %r : tensor<4x16x16xf32>
+}

@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
 from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.index.rearrangement import taken_elements
@@ -65,13 +65,13 @@ class BytesOfSums(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
-        stored, (rows, _) = op.a.owner, shape_of(op.a.type) or (0, 0)
+        stored = op.a.owner
         if not isinstance(stored, ConvertLayoutOp) or space_of(op.a.type) is not Space.SMEM:
             return
         transpose = written_transpose(op)
         if transpose is None or not is_alone(op, transpose) or not takes_registers(op):
             return
-        if not in_whole_rows(rows, kernel_warps(op) // GROUP):
+        if not _is_in_whole_rows(op):
             return
         if is_computed_fragment(op, stored.source, BYTES):
             set_depth_of_sums(op)
@@ -87,8 +87,7 @@ class OperandAInRegisters(RewritePattern):
         stored = op.a.owner
         if not isinstance(stored, ConvertLayoutOp) or space_of(op.a.type) is not Space.SMEM:
             return
-        rows, _ = shape_of(op.a.type) or (0, 0)
-        if not in_whole_rows(rows, kernel_warps(op) // GROUP):
+        if not _is_in_whole_rows(op):
             return
         if is_computed_fragment(op, stored.source):
             op.operands[0] = stored.source
@@ -112,6 +111,10 @@ def store_shared_operands(kernel: Operation) -> None:
             Rewriter.insert_op(made, InsertPoint.before(op))
             op.operands[0] = made.result
             clear_depth_of_sums(op)
+
+
+def _is_in_whole_rows(op: DotOp) -> bool:
+    return in_whole_rows(op.a.type.get_shape()[-2], kernel_warps(op) // GROUP)
 
 
 def in_whole_rows(rows: int, groups: int) -> bool:
