@@ -11,6 +11,7 @@ import pytest
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu import launch_plan
+from tileas_xdsl.runtime.cutile.gpu.chosen_plan import ChosenPlan
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.native import build, relaunch
 from tileas_xdsl.target.kernel_abi import TRANSFER, KernelAbi
@@ -20,9 +21,13 @@ ABI = KernelAbi("k", 128, (1, 1, 1), 0, (TRANSFER,), (), 0, "", is_persistent=Tr
 EXECUTABLE = Executable("sm_90a", ABI, ".entry k(.param .u64 a)", b"")
 
 
-def test_a_graph_has_memory_of_its_own() -> None:
+@pytest.mark.parametrize("has_forms", [False, True])
+def test_a_graph_has_memory_of_its_own(has_forms: bool) -> None:
     gpu = RecordingGpu()
-    plan = LaunchPlan(EXECUTABLE, gpu, ())
+    plan: LaunchPlan | ChosenPlan = LaunchPlan(EXECUTABLE, gpu, ())
+    if has_forms:
+        only = plan
+        plan = ChosenPlan(lambda grid: only)
     memory: list[int] = []
     for capture in (0, 1, 2, 0, 0):
         gpu.captures[STREAM] = capture

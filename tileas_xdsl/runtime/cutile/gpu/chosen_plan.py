@@ -27,7 +27,7 @@ class ChosenPlan:
     @property
     def has_launched(self) -> bool:
         """Whether a launch was made here, which C can make again."""
-        return self._last is not None
+        return self._last is not None and self._last.has_launched
 
     def native(self, make: Callable[..., Any]) -> Any:
         """Return the launches that C can make, those like the last one."""

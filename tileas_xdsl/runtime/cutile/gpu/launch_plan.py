@@ -148,9 +148,12 @@ class LaunchPlan:
         of_grid = of_stream or abi.is_persistent
         limits = (NO_NUMBER.start, NO_NUMBER.stop - 1) if of_grid else self._limits
         ctas = 0 if of_grid else abi.tile_block_ctas
-        places = self._config.raw, self._function, enqueue, ctas, limits, tuple(block.tile_blocks)
-        changing = tuple(block.numbers), tuple(block.maps)
-        return make(*places, of_stream, capturing, block.content, *changing, self)
+        with self._lock:  # Another thread may launch on another stream, or for a graph.
+            if not self.has_launched:
+                return None
+            config, content, grid = self._config.raw, block.content, tuple(block.tile_blocks)
+        places = config, self._function, enqueue, ctas, limits, grid, of_stream, capturing, content
+        return make(*places, tuple(block.numbers), tuple(block.maps), self)
 
     def _starter(self) -> Start:
         """Return `start`: all that it needs is in variables of a closure, not in attributes."""
