@@ -84,6 +84,7 @@ def test_a_product_on_ragged_sizes_in_several_orders(target: str) -> None:
         pytest.param((70, 131, 99), np.float16, set[int](), id="rows by elements"),
     ],
 )
+@pytest.mark.sample(6)
 def test_rows_that_tma_does_not_load_are_copied_ahead(
     sizes: tuple[int, int, int], element: Any, copied: set[int], target: str
 ) -> None:

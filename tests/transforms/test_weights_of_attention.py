@@ -57,6 +57,7 @@ def attention(
     "form",
     [(False, False, False), (True, False, False), (False, True, False), (False, False, True)],
 )
+@pytest.mark.sample(5)
 def test_weights_are_one_instruction(scale: float, form: tuple[bool, bool, bool]) -> None:
     rng = np.random.default_rng(0)
     q = rng.standard_normal((TILE, TILE)).astype(np.float16)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,18 @@ def _rows_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tileas_chunk_tiles, "choose_row_form", choose)
 
 
+@cache
+def _compiled(problem: Problem) -> CompiledKernel:
+    """The kernel of a problem, once for all tests, which all choose as above."""
+    return problem.compiled("sm_90a")
+
+
 @pytest.mark.parametrize(
     ("order", "seed"), [("eager", 0), ("lazy", 0), ("random", 1), ("drift", 2)]
 )
 @pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED], ids=str)
 def test_each_row_is_computed_once(problem: Problem, order: Order, seed: int) -> None:
-    kernel = problem.compiled("sm_90a")
+    kernel = _compiled(problem)
     assert "atom.relaxed.gpu.global.inc.u32" in kernel.ptx
     assert emulated(problem, kernel, order=order, seed=seed).is_right
 
@@ -65,13 +72,13 @@ def test_each_row_is_computed_once(problem: Problem, order: Order, seed: int) ->
 @pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED], ids=str)
 def test_no_barrier_is_added(problem: Problem) -> None:
     """The number is handed out by the last barrier of a reduction; rounds are apart by another."""
-    assert problem.compiled("sm_90a").ptx.count("bar.sync") == 2
+    assert _compiled(problem).ptx.count("bar.sync") == 2
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", ["tileas-make-persistent", "tileas-pipeline-loads"])
 def test_any_order_of_rows_has_the_same_bits(name: str, policy: str) -> None:
-    kernel, arguments = ROWS.compiled("sm_90a"), ROWS.arguments()
+    kernel, arguments = _compiled(ROWS), ROWS.arguments()
     made = replace(kernel, source=kernel.module_after(name))
     first, other = (
         made.simulate(*arguments, grid=ROWS.grid, schedule=Schedule(policy, seed)).arrays
@@ -116,7 +123,7 @@ def _launched_twice(
 
 def test_a_launch_leaves_the_counter_as_it_found_it(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ROWS.arguments()
-    for arrays in _launched_twice(ROWS.compiled("sm_90a"), arguments, ROWS.grid, monkeypatch):
+    for arrays in _launched_twice(_compiled(ROWS), arguments, ROWS.grid, monkeypatch):
         assert Judged(ROWS.check(arguments, arrays)).is_right
 
 
@@ -129,7 +136,7 @@ def test_numbers_are_places_in_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_launch_has_memory_for_a_counter() -> None:
-    abi = ROWS.compiled("sm_90a").abi
+    abi = _compiled(ROWS).abi
     assert abi.transfer_size((132, 1, 1)) == TRANSFER_ZEROS
     assert abi.ctas((100_000, 1, 1), 264) == (264, 1, 1)
     stored = Executable("sm_90a", abi, "", b"").to_bytes()
@@ -146,7 +153,7 @@ FAULTS: Mapping[str, tuple[Edit, str]] = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_faults_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     edit, kind = FAULTS[name]
-    kernel = ONE_SUM.compiled("sm_90a")
+    kernel = _compiled(ONE_SUM)
     monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
     if kind:
         found = emulated(ONE_SUM, kernel, order="random", seed=1).findings

@@ -69,6 +69,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("predicate", ["slt", "sge", "ult", "ugt"])
 @pytest.mark.parametrize(("factor", "step"), [(4, 1), (-3, 1), (5, 3)])
+@pytest.mark.sample(20)
 def test_rounds_are_what_they_were(form: str, predicate: str, factor: int, step: int) -> None:
     text = LOOP.format(predicate=predicate, factor=factor, step=step, TILE=TILE, VIEW=VIEW, FMA=FMA)
     text = text.replace(SELECTION, FORMS[form])
