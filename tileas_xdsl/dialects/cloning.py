@@ -8,6 +8,7 @@ be defined after their first use.  Uses are in the same order as in xDSL's copy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -41,6 +42,19 @@ def clone(
     if clone_operands:
         copying.connect()
     return made
+
+
+def added_uses(op: Operation, operands: Sequence[SSAValue]) -> tuple[Use, ...]:
+    """Return uses of these values by an operation, each put in front of the others of its value."""
+    uses: list[Use] = []
+    for index, value in enumerate(operands):
+        use = Use(op, index)
+        if (first := value.first_use) is not None:
+            use._next_use = first
+            first._prev_use = use
+        value.first_use = use
+        uses.append(use)
+    return tuple(uses)
 
 
 @dataclass(frozen=True)
@@ -105,7 +119,4 @@ class _Copying:
         found = self.values.get
         for old, new in self.pairs:
             operands = SSAValues([found(value, value) for value in operands_of(old)])
-            uses = tuple([Use(new, index) for index in range(len(operands))])
-            for value, use in zip(operands, uses, strict=True):
-                value.add_use(use)
-            new._operands, new._operand_uses = operands, uses
+            new._operands, new._operand_uses = operands, added_uses(new, operands)

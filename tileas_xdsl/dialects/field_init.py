@@ -23,7 +23,6 @@ from xdsl.ir import (
     Region,
     SSAValue,
     SSAValues,
-    Use,
 )
 from xdsl.irdl import (
     InferenceContext,
@@ -36,6 +35,7 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.operations import irdl_build_regions_arg
 
+from tileas_xdsl.dialects.cloning import added_uses
 from tileas_xdsl.dialects.interned import UNIT, i32_attr, int_array, text_attr
 
 Convert: TypeAlias = Callable[..., object]
@@ -200,11 +200,8 @@ def initialise(
             sizes.append(len(operand))
     if is_segmented(type(op)):
         properties[SEGMENTS] = int_array(tuple(sizes))
-    uses = tuple([Use(op, index) for index in range(len(flat))])
-    for value, use in zip(flat, uses, strict=True):
-        value.add_use(use)
     op._operands = SSAValues(flat)  # pyright: ignore[reportPrivateUsage]
-    op._operand_uses = uses  # pyright: ignore[reportPrivateUsage]
+    op._operand_uses = added_uses(op, flat)  # pyright: ignore[reportPrivateUsage]
     op.results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(results)])
     op.properties = properties
     op.attributes = {}

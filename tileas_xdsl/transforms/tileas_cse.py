@@ -113,7 +113,7 @@ class _Merging:
         if next_of(op) is None and has_trait(op, IsTerminator):
             return
         effects = self._effects_of(op)
-        if not _may_be_seen(effects) and is_trivially_dead(op):
+        if not _is_read(op) and not _may_be_seen(effects) and is_trivially_dead(op):
             self._unused.append(op)
             return
         if any(region.first_block is not region.last_block for region in op.regions):
@@ -171,6 +171,10 @@ class _Merging:
 def _has_effects_of_regions(kind: type[Operation]) -> bool:
     """Whether the effects of what is inside are all that an operation has."""
     return all(isinstance(t, RecursiveMemoryEffect) for t in kind.get_traits_of_type(MemoryEffect))
+
+
+def _is_read(op: Operation) -> bool:
+    return any([result.first_use is not None for result in op.results])
 
 
 def _may_be_seen(effects: Effects) -> bool:

@@ -426,12 +426,13 @@ class ShadowMemory:
     def _refine(self, at: Array) -> None:
         """Track the granules of some bytes byte by byte from now on."""
         self._used = True
-        granules = np.unique(at >> 4)
+        granules = at >> 4
         if self._tiles is not None:
             self._tiles.release(granules)
-        fresh = granules[~self._by_bytes[granules]]
-        if not fresh.size:
+        coarse_ones = granules[~self._by_bytes[granules]]
+        if not coarse_ones.size:
             return
+        fresh = np.unique(coarse_ones)
         shadow_plane, coarse = self._byte_plane(), self.granules
         locations = (fresh[:, None] * 16 + GRANULE_BYTES).ravel()
         shadow_plane.writer[locations] = np.repeat(coarse.writer[fresh], 16)
