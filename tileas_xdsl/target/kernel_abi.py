@@ -194,7 +194,7 @@ Grid: TypeAlias = tuple[int, int, int]
 
 def persistent_ctas(
     grid: Grid,
-    ctas: int = 1,
+    ctas: int,
     resident: int | None = None,
     cluster: int = 1,
     most: int = MAX_TILE_BLOCKS,

@@ -123,7 +123,7 @@ With 16x256b four threads have 8 adjacent columns of a row: a sector of 32 bytes
 """
 
 
-def loaded_layout(rows: int, columns: int, groups: int, halves: int = 1) -> RegisterLayout | None:
+def loaded_layout(rows: int, columns: int, groups: int, halves: int) -> RegisterLayout | None:
     """The registers that a tile is usually loaded to; None where an agent cannot load it."""
     return next((layout for _, layout in moves_of(rows, columns, groups, halves)), None)
 
@@ -145,7 +145,7 @@ def moves_of(
 
 
 def move_to(
-    rows: int, columns: int, groups: int, wanted: RegisterLayout | None, halves: int = 1
+    rows: int, columns: int, groups: int, wanted: RegisterLayout | None, halves: int
 ) -> tuple[TmemTransfer, RegisterLayout] | None:
     """The way that leaves a tile in the registers of a layout, else the usual one."""
     known = list(moves_of(rows, columns, groups, halves))

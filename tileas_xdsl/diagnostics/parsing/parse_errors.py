@@ -90,7 +90,7 @@ def error_at(source: SourceText, span: Span[str], *messages: str) -> LocatedPars
     )
 
 
-def decode_source(source: str | bytes, name: str, line_offset: int = 0) -> str:
+def decode_source(source: str | bytes, name: str, line_offset: int) -> str:
     """The text of an input; raises `LocatedParseError` at the first byte that is not UTF-8."""
     if isinstance(source, str):
         return source

@@ -50,7 +50,7 @@ class Expectation:
 
 
 def check_expected(
-    text: str, name: str, reports: Iterable[Diagnostic], line_offset: int = 0
+    text: str, name: str, reports: Iterable[Diagnostic], line_offset: int
 ) -> list[Diagnostic]:
     """What is wrong with the diagnostics that `text` produced; nothing if all is as expected.
 

@@ -188,7 +188,7 @@ class Launch:
                 ["hint: another kernel may free them; the heap is as old as the context"],
             )
 
-    def make_cluster(self, number: int, pending: PendingClusters | None = None) -> Cluster:
+    def make_cluster(self, number: int, pending: PendingClusters | None) -> Cluster:
         """Return the cluster with a linear index, at its first instruction."""
         shape = self.shape
         rng = random.Random(f"{self.seed}:{number}")

@@ -113,7 +113,7 @@ def blocks_together(threads: int, occupancy: int, target: Target) -> int:
     return max(min(occupancy, most), 1)
 
 
-def registers_at_entry(threads: int, target: Target, blocks: int = 1) -> int:
+def registers_at_entry(threads: int, target: Target, blocks: int) -> int:
     """Return the registers per thread at kernel entry, before `setmaxnreg`.
 
     `blocks` share a multiprocessor.

@@ -46,7 +46,7 @@ from tileas_xdsl.threads.smem.scratch_buffer import scratch
 
 
 def reduce_accumulator_rows(
-    c: Combiner, source: RegisterTile, *, lanes_apart: bool = False
+    c: Combiner, source: RegisterTile, *, lanes_apart: bool
 ) -> RegisterTile:
     """Reduce rows of an accumulator, each of which four neighbouring lanes hold.
 

@@ -127,7 +127,7 @@ def load_elements(
     pointer: SSAValue,
     moves: Moves,
     element: Attribute,
-    digits: Sequence[ThreadDigit] = (),
+    digits: Sequence[ThreadDigit],
 ) -> list[VectorElement | None]:
     """Load all registers that are moved, relative to a byte pointer; return where each one is."""
     elements: dict[int, VectorElement] = {}
@@ -141,7 +141,7 @@ def load_accesses(
     pointer: SSAValue,
     moves: Moves,
     element: Attribute,
-    digits: Sequence[ThreadDigit] = (),
+    digits: Sequence[ThreadDigit],
 ) -> Iterator[tuple[int, SSAValue]]:
     """Load relative to a byte pointer; yield each access that threads make, and its vector."""
     for k in range(moves.transfer.instructions):

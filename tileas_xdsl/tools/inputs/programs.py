@@ -61,7 +61,7 @@ def load_program(path: str) -> Program:
     return program_of(read_input(path), input_name(path))
 
 
-def load_tiles(path: str, target: str | None, signature: str | None = None) -> Program:
+def load_tiles(path: str, target: str | None, signature: str | None) -> Program:
     """The module of an input as tiles, which Tile IR becomes for the target.
 
     Raises as `load_input`.

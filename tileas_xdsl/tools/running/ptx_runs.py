@@ -72,7 +72,7 @@ class OrderOfEvents(NamedTuple):
         return f"--order {self.order}" + (f" --seed {self.seed}" if self.order in SEEDED else "")
 
 
-def orders_of(count: int, seed: int = 0) -> Sequence[OrderOfEvents]:
+def orders_of(count: int, seed: int) -> Sequence[OrderOfEvents]:
     """`count` orders: at once, as late as possible, then random ones from `seed` on, with warps
     that fall behind in every other one."""
     fixed = (OrderOfEvents("eager"), OrderOfEvents("lazy"))

@@ -111,7 +111,7 @@ class Pending:
             self.done[kind].add(storage)
 
 
-def barrier_points(kernel: KernelOp, apart: Collection[SSAValue] = ()) -> frozenset[Operation]:
+def barrier_points(kernel: KernelOp, apart: Collection[SSAValue]) -> frozenset[Operation]:
     """The operations of the block before which its threads have to wait for one another.
 
     Of the storage in `apart` other code takes care.

@@ -73,7 +73,7 @@ def write_agents(
     rings: Sequence[Sequence[StageRing]],
     target: Target,
     *,
-    defers: bool = False,
+    defers: bool,
 ) -> scf.ForOp:
     """Write pipelines and agents in the place of the loops; return the first loop of the consumers.
 

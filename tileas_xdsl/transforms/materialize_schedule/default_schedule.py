@@ -56,8 +56,8 @@ def default_schedule(
     resources: Resources,
     target: Target,
     *,
-    turns: bool = False,
-    ahead: bool = False,
+    turns: bool,
+    ahead: bool,
 ) -> Schedule:
     """The schedule of a loop; its cycles are counts of operations.
 

@@ -54,14 +54,12 @@ def own_registers(value: SSAValue) -> int:
     return 0 if _WITHOUT_REGISTERS[type(value.owner)] else registers_of(value.type)
 
 
-def registers_in_loops(
-    region: Region, counted: dict[SSAValue, int] | None = None
-) -> Mapping[Operation, int]:
+def registers_in_loops(region: Region, counted: dict[SSAValue, int]) -> Mapping[Operation, int]:
     """Return the most registers that are live at once in each operation that has regions.
 
     `counted` keeps the own registers of values from one call to the next.
     """
-    liveness = _Liveness(captured_values(region), {} if counted is None else counted)
+    liveness = _Liveness(captured_values(region), counted)
     for block in region.blocks:
         liveness.walk(block)
     return liveness.peaks

@@ -93,7 +93,7 @@ class ConstOp(PtxOp):
         """Nothing: users print the literal."""
 
 
-def float_literal(value: float, *, wide: bool = False) -> str:
+def float_literal(value: float, *, wide: bool) -> str:
     """A float in PTX, by its bits: `0f3F800000`, `0d3FF0000000000000`."""
     if wide:
         return f"0d{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"

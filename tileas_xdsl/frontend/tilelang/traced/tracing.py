@@ -44,7 +44,7 @@ def tilelang_module(
     arguments: Sequence[Any] = (),
     keywords: Mapping[str, Any] | None = None,
     *,
-    target: str = "sm_90a",
+    target: str,
 ) -> ModuleOp:
     """The unverified `tl` module of a PrimFunc, or of the one that a factory makes.
 

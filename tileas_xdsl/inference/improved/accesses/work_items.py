@@ -114,7 +114,7 @@ def work_item_of(
     program: Program,
     number: int,
     views: Views,
-    required: Mapping[str, FragmentMap] | None = None,
+    required: Mapping[str, FragmentMap] | None,
 ) -> WorkItem:
     """Operation `number` as a work item, accesses to views rewritten.
 

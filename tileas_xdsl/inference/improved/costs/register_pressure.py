@@ -71,7 +71,7 @@ def live_elsewhere(
     work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     buffers: Mapping[str, Buffer],
-    always: frozenset[str] = frozenset(),
+    always: frozenset[str],
 ) -> Mapping[int, int]:
     """Return by index of a work item the registers that are live across it without being used."""
     ends = _lifetimes(work_items, list(layouts), always)

@@ -54,9 +54,7 @@ def accumulator_cells(m: int, n: int, group: Group) -> Array:
 
 
 @cache
-def register_cells(
-    shape: str, repetitions: int, half_offset: int | None, *, packed: bool = False
-) -> Array:
+def register_cells(shape: str, repetitions: int, half_offset: int | None, *, packed: bool) -> Array:
     """Return the cell of each (thread, register) of tcgen05.ld/st, relative to its address.
 
     If `packed`, of each half of a register.

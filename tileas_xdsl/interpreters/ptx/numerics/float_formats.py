@@ -175,7 +175,7 @@ def _encode_natively(values: Array, name: str) -> Array:
 
 
 def _encode_bits(
-    values: Array, name: str, rounding: str, saturate: bool, random: Array | None = None
+    values: Array, name: str, rounding: str, saturate: bool, random: Array | None
 ) -> Array:
     """Round to any format, in any direction."""
     f = FORMATS[name]

@@ -77,7 +77,7 @@ class Function:
 
 
 def inlined(
-    kernel: Kernel, functions: Mapping[str, Function], pointed: Sequence[Function] = ()
+    kernel: Kernel, functions: Mapping[str, Function], pointed: Sequence[Function]
 ) -> Kernel:
     """Return a kernel with the functions that it calls in its own code.
 

@@ -49,7 +49,7 @@ def check_encoding(op: Operation, type_: Attribute, *, of_slice: bool = False) -
     _GOOD[key] = type_
 
 
-def encoding_problem(type_: Tile, *, of_slice: bool = False) -> str | None:
+def encoding_problem(type_: Tile, *, of_slice: bool) -> str | None:
     """What is wrong with the encoding of a tile; None for a right one, and where there is none."""
     match type_.encoding:
         case SharedEncoding() as shared:

@@ -54,7 +54,7 @@ BYTE = 8
 SCRATCH_ALIGNMENT = 128
 
 
-def scratch_offset(state: State, op: Operation, size: int, name: str = "") -> int:
+def scratch_offset(state: State, op: Operation, size: int, name: str) -> int:
     """Bytes of shared memory that an operation has to itself each time that it runs."""
     key = (op, name)
     if key in state.scratch_offsets:

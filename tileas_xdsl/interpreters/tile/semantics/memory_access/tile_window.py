@@ -94,7 +94,7 @@ def tile_window(
     view: View,
     shape: Sequence[int],
     coordinates: Sequence[int],
-    offsets: Sequence[int] = (),
+    offsets: Sequence[int],
 ) -> View:
     """Return the window at coordinates in units of tiles plus offsets in elements."""
     rank = len(view.shape)
