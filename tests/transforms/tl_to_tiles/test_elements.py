@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tileas_xdsl.compilation.levels import BUFFERS_BY_TILES
 from tileas_xdsl.compiler import compile
@@ -202,6 +203,49 @@ func.func @ragged(%A: !a, %B: !b, %first: memref<3xi32>, %width: i32, %C: !c) {
 """
 
 
+LOOKED_UP = """
+!a = memref<64x64xf16>
+!b = memref<100x64xf16>
+!i = memref<128xi32>
+!c = memref<64x64xf32>
+!t = memref<64x64xf16, #tl<space shared>>
+!ct = memref<64x64xf32, #tl<space fragment>>
+func.func @looked_up(%A: !a, %B: !b, %rows: !i, %C: !c) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 128 : index
+  %step = arith.constant 64 : index
+  %two = arith.constant 2 : index
+  tl.kernel (%block) in (1) threads(128) {
+    %none = arith.constant 0.0 : f32
+    %a = tl.alloc_shared : !t
+    %b = tl.alloc_shared : !t
+    %w = tl.alloc_shared : !t
+    %s = tl.alloc_fragment : !ct
+    %c = tl.alloc_fragment : !ct
+    tl.copy %A to %a : !a to !t
+    tl.fill %c, %none : !ct
+    tl.pipelined %k = %zero to %two stages(2) {
+      %first = arith.muli %k, %step : index
+      tl.parallel (%i, %j) in (64, 64) {
+        %n = arith.addi %first, %i : index
+        %found = memref.load %rows[%n] : !i
+        %row = arith.index_cast %found : i32 to index
+        %v = memref.load %B[%row, %j] : !b
+        memref.store %v, %b[%i, %j] : !t
+      }
+      tl.fill %s, %none : !ct
+      tl.gemm %a, %b, %s {transpose_b} : !t, !t, !ct
+      tl.copy %s to %w : !ct to !t
+      tl.gemm %w, %b, %c : !t, !t, !ct
+    }
+    tl.copy %c to %C : !ct to !c
+  }
+  func.return
+}
+"""
+
+
 def emulated(text: str, args: Sequence[Any], grid: Sequence[int]) -> Sequence[Any]:
     """Compile by way of tiles, emulate without findings; assert what `tl` itself gives."""
     kernel = compile(text, "sm_90a")
@@ -250,6 +294,24 @@ def test_rows_that_data_choose_and_rows_up_to_a_count() -> None:
     taken = np.append(b, np.zeros((1, 32), np.float16), 0)[rows].astype(np.float32)
     np.testing.assert_allclose(made[-1][:37], (a.astype(np.float32) @ taken.T)[:37], atol=1e-3)
     np.testing.assert_array_equal(made[-1][37:], c[37:])
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_rows_that_data_choose_are_copied_ahead(target: str) -> None:
+    """In a loop each is copied once, 16 bytes at a time, for two products; one is out of bounds."""
+    rng = np.random.default_rng(11)
+    a, b = (rng.standard_normal(s).astype(np.float16) / 8 for s in ((64, 64), (100, 64)))
+    rows = rng.integers(0, 100, 128).astype(np.int32)
+    rows[5], rows[90] = -1, 100
+    kernel = compile(LOOKED_UP, target)
+    assert kernel.ptx.count("cp.async.cg.shared.global") == 4
+    taken = np.append(b, np.zeros((1, 64), np.float16), 0)[np.where(rows < 0, 100, rows)]
+    parts = (part.astype(np.float32) for part in np.split(taken, 2))
+    wanted = sum((a.astype(np.float32) @ part.T) @ part for part in parts)
+    for seed, order in enumerate(("lazy", "eager", "random", "drift")):
+        run = kernel.emulate(a, b, rows, np.zeros((64, 64), np.float32), order=order, seed=seed)
+        assert not run.findings
+        np.testing.assert_allclose(run.arrays[-1], wanted, atol=2e-2)
 
 
 def test_a_mask_of_rows_and_columns_bounds_a_tile() -> None:

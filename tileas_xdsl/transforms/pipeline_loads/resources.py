@@ -70,6 +70,9 @@ POINTER_COPY_REGISTERS, ROW_COPY_REGISTERS = 7, 3
 """Of a thread that copies: for each run behind pointers address, offset, mask and data; for each 16
 bytes of rows, which are one stride apart, less: ptxas 13.5 spills nothing for 2 either."""
 
+FEW_COPY_REGISTERS = 8 * POINTER_COPY_REGISTERS
+"""Of a thread that copies, where sums leave no more: it addresses some runs behind others."""
+
 MAX_REGISTERS = 232
 """Of a thread that multiplies: a block of three warpgroups has no more."""
 
@@ -389,9 +392,14 @@ def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> t
     all_registers = threads * registers_at_entry(threads, target, occupancy)
     holds_sums = _accumulator_registers(found, warps) > 0
     usual = LEAST_PRODUCER_REGISTERS if holds_sums else PRODUCER_BESIDE_TENSOR_MEMORY
-    least = usual + _copying_registers(found)
-    left = all_registers - PRODUCER_WARPS * WARP * least
-    consumer = min(MAX_REGISTERS, left // (warps * WARP) // 8 * 8)
+    copying = _copying_registers(found)
+    least, consumer = usual, 0
+    for wanted in (copying, min(copying, FEW_COPY_REGISTERS)):
+        least = usual + wanted
+        left = all_registers - PRODUCER_WARPS * WARP * least
+        consumer = min(MAX_REGISTERS, left // (warps * WARP) // 8 * 8)
+        if consumer - MIN_HEADROOM >= _accumulator_registers(found, warps):
+            break
     left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8
     return min(left, max(MOST_PRODUCER_REGISTERS, least)), consumer
 

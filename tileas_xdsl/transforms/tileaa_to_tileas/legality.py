@@ -21,6 +21,7 @@ STAY: tuple[type[Operation], ...] = (
     globals.GlobalOp,
     messages.PrintOp,
     pointers.AddPtrOp,
+    pointers.BasePointerOp,
     tokens.JoinMemTokenOp,
     views.MakeMemrefOp,
 )

@@ -9,14 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.dialects.nv_tileaa.base import as_array, shape_of
+from tileas_xdsl.dialects.nv_tileaa.base import as_array, element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, views
-from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import Order
+from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import LoadOp, Order
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
     MemScope,
     MemScopeAttr,
@@ -71,19 +81,99 @@ def store(
 
 
 def gather(
-    state: Raising, array: SSAValue, coords: Sequence[SSAValue], shape: Sequence[int]
+    state: Raising,
+    array: SSAValue,
+    coords: Sequence[SSAValue],
+    inside: Sequence[bool],
+    shape: Sequence[int],
 ) -> SSAValue:
-    """Load elements by an index or a tile of indices along each dimension; zero out of bounds."""
+    """Load elements by an index or a tile of indices along each dimension; zero out of bounds.
+
+    They are loaded through pointers, so that rows by numbers, `A[%rows[i], j]`, are moved as those
+    of Tile IR are: in vectors, and ahead of their use.  `inside` says along which dimensions no
+    index is out of bounds; others are compared as unsigned numbers, so that negative ones are.
+    """
     check_extents(state, shape)
-    token = state.held.get(array)
-    made = state.insert(
-        tiled_memory.GatherLoadOp(
-            state.arrays[array], coords, shape, token=token, padding=_zero(array)
-        )
-    )
+    held, element = state.arrays[array], as_array(array).element_type
+    pointer = state.insert(BasePointerOp(held)).result
+    mask: SSAValue | None = None
+    first: SSAValue = state.constant(0, i64)
+    offset: SSAValue | None = None
+    for axis, (coord, stride) in enumerate(zip(coords, _strides(state, held), strict=True)):
+        wide = _wide(state, coord)
+        if not inside[axis]:
+            here = _is_below(state, wide, _extent(state, held, axis), shape)
+            mask = here if mask is None else state.insert(arith.AndIOp(mask, here)).result
+        if not shape_of(coord.type):
+            first = state.insert(arith.AddiOp(first, _times(state, wide, stride, ()))).result
+            continue
+        term = _times(state, wide, stride, shape)
+        offset = term if offset is None else state.insert(arith.AddiOp(offset, term)).result
+    pointers = state.splat(state.insert(AddPtrOp(pointer, first)).result, shape)
+    if offset is not None:
+        pointers = state.insert(AddPtrOp(pointers, offset)).result
+    other = None if mask is None else state.splat(state.zero(element), shape)
+    made = state.insert(LoadOp(pointers, mask=mask, other=other, token=state.held.get(array)))
     if made.out_token is not None:
         state.held[array] = made.out_token
     return made.result
+
+
+def _strides(state: Raising, array: SSAValue) -> Sequence[SSAValue | int]:
+    """The elements between neighbours along each dimension of a row-major array."""
+    strides: list[SSAValue | int] = [1]
+    for axis in range(len(as_array(array).get_shape()) - 1, 0, -1):
+        extent, step = _extent(state, array, axis), strides[0]
+        if isinstance(extent, int) and isinstance(step, int):
+            strides.insert(0, extent * step)
+        else:
+            product = arith.MuliOp(_number(state, extent), _number(state, step))
+            strides.insert(0, state.insert(product).result)
+    return strides
+
+
+def _extent(state: Raising, array: SSAValue, axis: int) -> SSAValue | int:
+    """The extent of an array along a dimension, as `i64` where run time knows it."""
+    known = as_array(array).get_shape()[axis]
+    if known != DYNAMIC_INDEX:
+        return known
+    found = state.insert(memref.DimOp(array, state.constant(axis))).results[0]
+    return state.insert(arith.IndexCastOp(found, i64)).result
+
+
+def _number(state: Raising, value: SSAValue | int) -> SSAValue:
+    return state.constant(value, i64) if isinstance(value, int) else value
+
+
+def _wide(state: Raising, coord: SSAValue) -> SSAValue:
+    """An index, or a tile of them, as `i64`."""
+    kind = arith.IndexCastOp if isinstance(element_of(coord.type), IndexType) else arith.ExtSIOp
+    if element_of(coord.type) == i64:
+        return coord
+    return state.by_element(i64, [coord], lambda values: state.insert(kind(values[0], i64)).result)
+
+
+def _times(
+    state: Raising, wide: SSAValue, stride: SSAValue | int, shape: Sequence[int]
+) -> SSAValue:
+    if stride == 1:
+        return wide
+    factor = _number(state, stride)
+    return state.insert(arith.MuliOp(wide, state.splat(factor, shape) if shape else factor)).result
+
+
+def _is_below(
+    state: Raising, wide: SSAValue, extent: SSAValue | int, shape: Sequence[int]
+) -> SSAValue:
+    """Whether an index is below an extent, for each element of a tile."""
+    limit = _number(state, extent)
+    if not shape_of(wide.type):
+        return state.splat(state.insert(arith.CmpiOp(wide, limit, "ult")).result, shape)
+    return state.by_element(
+        i1,
+        [wide, state.splat(limit, shape)],
+        lambda values: state.insert(arith.CmpiOp(values[0], values[1], "ult")).result,
+    )
 
 
 def scatter(state: Raising, tile: SSAValue, array: SSAValue, coords: Sequence[SSAValue]) -> None:

@@ -18,3 +18,14 @@ func.func @tile(%p: tensor<8x!nv_tileaa.ptr<f16, 1>>, %i: tensor<8xi64>) {
   %0 = nv_tileaa.addptr %p, %i : tensor<8x!nv_tileaa.ptr<f16, 1>>, tensor<8xi64>
   func.return
 }
+
+// -----
+
+// The first element of an array.
+
+// CHECK-LABEL: func.func @base
+// CHECK: %{{.*}} = nv_tileaa.base_pointer %a : memref<?x8xf16> -> !nv_tileaa.ptr<f16, 1>
+func.func @base(%a: memref<?x8xf16>) {
+  %0 = nv_tileaa.base_pointer %a : memref<?x8xf16> -> !nv_tileaa.ptr<f16, 1>
+  func.return
+}

@@ -23,3 +23,11 @@ func.func @another_shape(%p: tensor<8x!nv_tileaa.ptr<f32, 1>>, %i: tensor<4xi32>
   %0 = nv_tileaa.addptr %p, %i : tensor<8x!nv_tileaa.ptr<f32, 1>>, tensor<4xi32>
   func.return
 }
+
+// -----
+
+func.func @base(%a: memref<?x8xf16>) {
+  // expected-error@+1 {{'nv_tileaa.base_pointer' op is of type !nv_tileaa.ptr<f16, 1>, not !nv_tileaa.ptr<f32, 1>}}
+  %0 = nv_tileaa.base_pointer %a : memref<?x8xf16> -> !nv_tileaa.ptr<f32, 1>
+  func.return
+}

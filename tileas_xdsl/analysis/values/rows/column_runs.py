@@ -26,7 +26,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free, uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
-from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp, pointer_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
@@ -231,6 +231,10 @@ def _assumed(runs: ColumnRuns, op: AssumeOp) -> Run | None:
     return Run(run.step, max(run.divisor, stated_divisor(op.result)))
 
 
+def _first_element(_: ColumnRuns, op: BasePointerOp) -> Run:
+    return Run(0, stated_divisor(op.array))
+
+
 def _splat(runs: ColumnRuns, op: tensor.SplatOp) -> Run | None:
     return runs.of(op.input)
 
@@ -274,6 +278,7 @@ def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
 _TABLE: Any = {
     AddPtrOp: _pointed,
     AssumeOp: _assumed,
+    BasePointerOp: _first_element,
     ConvertLayoutOp: _converted,
     ExpandDimsOp: _expanded,
     GenerateOp: _generated,

@@ -24,7 +24,7 @@ from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
-from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
@@ -156,6 +156,7 @@ def _address(op: AddPtrOp, divisor: Divisor) -> int:
 _TABLE: Any = {
     AddPtrOp: _address,
     AssumeOp: _assumed,
+    BasePointerOp: _same,
     arith.AddiOp: _sum,
     arith.AndIOp: _bits,
     arith.ConstantOp: _constant,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import VarConstraint, traits_def
 from xdsl.irdl.constraints import AnyAttr
@@ -14,6 +15,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.kinds import Kinds
+from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
@@ -61,3 +63,25 @@ def _taken_apart(type_: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
         return type_, None
     tile = cast("TensorType[Attribute]", type_)
     return tile.element_type, tuple(tile.get_shape())
+
+
+def _pointer_into(given: Mapping[str, Any]) -> Attribute:
+    return PtrType(as_array(given["array"]).element_type)
+
+
+@irdl_op_definition
+class BasePointerOp(FieldsOp):
+    """The pointer to the first element of an array, which has the provenance of the array."""
+
+    name = "nv_tileaa.base_pointer"
+
+    array: fields.Operand = fields.operand(MemRefType)
+    result: fields.Result[Attribute] = fields.typed_result(PtrType, type=_pointer_into, init=False)
+
+    traits = traits_def(Pure())
+    assembly_format = "$array attr-dict `:` type($array) `->` type($result)"
+
+    def verify_(self) -> None:
+        wanted = _pointer_into({"array": self.array})
+        if self.result.type != wanted:
+            raise op_error(self, f"is of type {wanted}, not {self.result.type}")

@@ -22,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToP
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr, SameElementsAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import BasePointerOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -60,6 +61,13 @@ def make_memref(agent: TileAgent, op: MakeMemrefOp, inputs: Sequence[Any]) -> tu
         )
     strides = tuple(step * dtype.itemsize for step in steps)
     return (View(memory, offset, shape, strides, element, tuple((0, n) for n in shape)),)
+
+
+def base_pointer(agent: TileAgent, _: BasePointerOp, inputs: Sequence[Any]) -> tuple[int]:
+    """Return the address of the first element of an array."""
+    view: View = inputs[0]
+    agent.block.device.give_address(view.memory)
+    return (view.memory.address + view.offset,)
 
 
 def subview(agent: TileAgent, op: memref.SubviewOp, inputs: Sequence[Any]) -> tuple[View]:
@@ -200,6 +208,7 @@ POINTERS = Language(
     effects={
         AllocaOp: alloca,
         AssumeOp: lambda _, op, inputs: assume(op, inputs),
+        BasePointerOp: base_pointer,
         BitcastOp: _same,
         GetGlobalOp: get_global,
         IntToPtrOp: _same,

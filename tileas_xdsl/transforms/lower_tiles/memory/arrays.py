@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileaa.compute.conversions import BitcastOp, IntToP
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GetGlobalOp, GlobalOp
-from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, pointer_of
+from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp, pointer_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -161,6 +161,16 @@ def add_pointer(e: ThreadBuilder, op: AddPtrOp) -> Sequence[Lowered]:
     return [RegisterTile(layout, i64, tuple(parts))]
 
 
+def base_pointer(e: ThreadBuilder, op: BasePointerOp) -> Sequence[Lowered]:
+    """Return the address of the first element of an array."""
+    view = e.get(op.array)
+    if not isinstance(view, GlobalView) or any(view.starts):
+        raise op_error(op, "asks where an array begins that is a part of another one")
+    address = e.insert(cute.PtrToIntOp(view.pointer)).result
+    e.promised[address] = view.alignment
+    return [Scalar(address)]
+
+
 def get_global(e: ThreadBuilder, op: GetGlobalOp) -> Sequence[Lowered]:
     """Return the address of the first element of a global."""
     type_ = memory_pointer(op, op.result.type)
@@ -197,6 +207,7 @@ HANDLERS: Handlers = {
     AddPtrOp: add_pointer,
     AllocaOp: alloca,
     AssumeOp: assume,
+    BasePointerOp: base_pointer,
     BitcastOp: same,
     GetGlobalOp: get_global,
     IntToPtrOp: same,

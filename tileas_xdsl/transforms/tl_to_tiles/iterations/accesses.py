@@ -53,8 +53,8 @@ def load(work: Iterations, op: memref.LoadOp) -> None:
     forms = [state.indices.of(index) for index in op.indices]
     digits = _digits_of(work, forms)
     if scope is Scope.GLOBAL and isinstance(digits, str):
-        coords = _coordinates(work, op.indices)
-        work.values[op.res] = array_tiles.gather(state, op.memref, coords, work.extents)
+        coords, inside = _coordinates(work, op.indices), _are_inside(work, op.memref, forms)
+        work.values[op.res] = array_tiles.gather(state, op.memref, coords, inside, work.extents)
         return
     if isinstance(digits, str):
         raise state.refuse(digits)
@@ -68,6 +68,17 @@ def load(work: Iterations, op: memref.LoadOp) -> None:
         if (part := _part(work, op.memref, forms, digits)) is not None:
             tile = state.insert(shapes.ExtractOp(tile, *part)).result
     work.values[op.res] = _along_loop(work, tile, digits)
+
+
+def _are_inside(work: Iterations, array: SSAValue, forms: Sequence[IndexForm]) -> Sequence[bool]:
+    """Return along which dimensions of an array no index of the iterations is out of bounds."""
+    counted = dict(zip(work.variables, ((0, extent - 1) for extent in work.extents), strict=True))
+    known = work.state.indices.intervals | counted
+    ends = [form.range(known.get) for form in forms]
+    return [
+        found is not None and 0 <= found[0] <= found[1] < extent
+        for found, extent in zip(ends, buffer_shape(array.type), strict=True)
+    ]
 
 
 def _coordinates(work: Iterations, indices: Sequence[SSAValue]) -> list[SSAValue]:
