@@ -78,6 +78,9 @@ ASKING = frozenset(
 
 _TMA = ArgSpec("tileas-choose-tma", {})
 
+_NO_LISTS = ArgSpec(_TMA.name, {"lists": (False,)})
+"""Nobody writes tensor maps of the arrays of lists."""
+
 _LAID_OUT = (
     ArgSpec("tileas-materialize-schedule", {"default": (True,), "turns": (True,)}),
     *_plain("tileas-pipeline-loads", "optimize-execution-unit-mapping"),
@@ -172,7 +175,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx-with-host-code",
         "as tileas-to-ptx, with an object for the host that encodes the tensor maps",
-        (_TMA, *_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
+        (_NO_LISTS, *_LAID_OUT, *_plain(*_HOST_TMA, *_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-standalone-ptx",

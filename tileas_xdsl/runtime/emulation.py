@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -210,14 +211,24 @@ def _values(abi: KernelAbi, args: _Arguments, host: HostCode | None) -> list[Any
     """Return what a launch passes for each parameter."""
     if host is None:
         try:
-            return [_argument(value, args) for value in abi.bind(args.tiles)]
+            values = [_argument(value, args) for value in abi.bind(args.tiles)]
         except TargetError as error:
             raise LaunchError(str(error)) from error
+        return [
+            _with_maps(abi, name, value) for name, value in zip(abi.parameters, values, strict=True)
+        ]
     maps = _MapsOfHost(abi, args, host)
     return [
         maps.argument(int(name.split()[-1])) if name.startswith(TENSOR_MAP) else maps.plain[name]
         for name in abi.parameters
     ]
+
+
+def _with_maps(abi: KernelAbi, name: str, value: Any) -> Any:
+    """Return what is passed for a list of arrays with the tensor maps that the kernel reads."""
+    if not isinstance(value, AddressTableArg):
+        return value
+    return replace(value, recipes=abi.maps_of_list(int(name.split()[-1])))
 
 
 def _argument(value: Any, args: _Arguments) -> Any:

@@ -352,7 +352,7 @@ class Launcher:
             elif name.startswith(TILE_BLOCKS):
                 value = ctypes.c_uint32(tile_blocks[int(name.split()[-1])])
             elif isinstance(table := self.abi.value(name, given.flat), AddressTable):
-                keep.append(memory := self._table(table, given, stream))
+                keep.append(memory := self._table(table, int(name.split()[-1]), given, stream))
                 value = _u64(memory.pointer)
             else:
                 value = self._parameter(name, parameter, given)
@@ -361,11 +361,11 @@ class Launcher:
             pointers[index] = value.address if is_map else ctypes.addressof(value)
         return _Prepared(pointers, keep)
 
-    def _table(self, table: AddressTable, given: _Given, stream: int) -> Allocation:
-        """Return memory with address, extents and strides of each array of a list."""
+    def _table(self, table: AddressTable, argument: int, given: _Given, stream: int) -> Allocation:
+        """Return memory with address, extents and strides of each array of a list, and its maps."""
         rows = zip(table.arrays, table.words.tolist(), strict=True)
         addressed = tuple((given.pointer(array) or 0, *words[1:]) for array, words in rows)
-        return self.device.launch_memory.table(addressed, stream)
+        return self.device.launch_memory.table(addressed, self.abi.maps_of_list(argument), stream)
 
     def _parameter(self, name: str, parameter: Any, given: _Given) -> Any:
         """Return a pointer to the value of a parameter."""

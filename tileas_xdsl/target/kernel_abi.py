@@ -149,6 +149,8 @@ class TensorMapRecipe:
     """Of the array behind a pointer; None where the argument is the array."""
     slices: int | None = None
     """The dimension along which copies move slices of the array; None where they move all."""
+    is_of_list: bool = False
+    """Whether the argument is a list of arrays, each of which has such a map in its table."""
 
     def is_of_nothing(self, args: Sequence[Any]) -> bool:
         """Whether the array is empty.  Its map describes one element: no map has an extent of 0.
@@ -165,15 +167,15 @@ class TensorMapRecipe:
         if self.extents is None:
             return self.tensor_map(array)
         sizes, strides = self.extents.of_launch(args)
-        return self._tensor_map(sizes, strides, 0)
+        return self.of_array(sizes, strides, 0)
 
     def tensor_map(self, array: Array, address: int = 0) -> TensorMap:
         """The tensor map of a row-major array at an address."""
         strides = [stride // array.dtype.itemsize for stride in array.strides]
-        return self._tensor_map(array.shape, strides, address)
+        return self.of_array(array.shape, strides, address)
 
-    def _tensor_map(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
-        """Sizes and strides count elements."""
+    def of_array(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
+        """The tensor map of an array; sizes and strides count elements."""
         if 0 in sizes:
             sizes = (1,) * len(sizes)
         found = TensorMap(
@@ -392,6 +394,10 @@ class KernelAbi:
             return persistent_ctas(grid, each, resident, self.cluster[0], most)
         x, y, z = grid
         return x * each, y, z
+
+    def maps_of_list(self, argument: int) -> Sequence[TensorMapRecipe]:
+        """The recipes of the tensor maps that the table of a list has for each of its arrays."""
+        return [one for one in self.tensor_maps if one.is_of_list and one.argument == argument]
 
     def bind(self, args: Sequence[Any]) -> list[Any]:
         """The values of the parameters: arrays, integers, scalars and bound tensor maps."""

@@ -293,3 +293,52 @@ func.func @parts(%words: tensor<1x4xi32>) -> tensor<16x8xi32> {
   }
   func.return %r : tensor<16x8xi32>
 }
+
+// -----
+
+// Of a row of a table nothing but two words is taken: each is loaded by itself, by all threads.
+// CHECK-LABEL: func.func @words
+// CHECK:     %[[V:.*]] = nv_tileas.view %a : memref<?x5xi64> -> !nv_tileas.tiled_view<1x1xi64, gmem>
+// CHECK-DAG: nv_tileas.tiled_load %[[V]][%i, %{{.*}}] {{.*}} -> tensor<1x1xi64>
+// CHECK-DAG: nv_tileas.tiled_load %[[V]][%i, %{{.*}}] {{.*}} -> tensor<1x1xi64>
+// CHECK-NOT: nv_tileas.generate
+func.func @words(%a: memref<?x5xi64>, %i: index) -> (i64, i64) {
+  %zero = arith.constant 0 : index
+  %three = arith.constant 3 : index
+  %v = nv_tileas.view %a : memref<?x5xi64> -> !nv_tileas.tiled_view<1x8xi64, gmem>
+  %w = nv_tileas.tiled_load %v[%i, %zero] {atom = #nv_tileas<atom ldg>}
+      : !nv_tileas.tiled_view<1x8xi64, gmem> -> tensor<1x8xi64>
+  %x = nv_tileas.generate : tensor<1x1xi64> {
+  ^bb0(%r: index, %c: index):
+    %e = tensor.extract %w[%r, %c] : tensor<1x8xi64>
+    nv_tileas.yield %e : i64
+  }
+  %y = nv_tileas.generate : tensor<1x1xi64> {
+  ^bb0(%r: index, %c: index):
+    %k = arith.addi %c, %three : index
+    %e = tensor.extract %w[%r, %k] : tensor<1x8xi64>
+    nv_tileas.yield %e : i64
+  }
+  %p = tensor.extract %x[%zero, %zero] : tensor<1x1xi64>
+  %q = tensor.extract %y[%zero, %zero] : tensor<1x1xi64>
+  func.return %p, %q : i64, i64
+}
+
+// -----
+
+// Of which a whole row is read, too, stays one load.
+// CHECK-LABEL: func.func @row
+// CHECK-COUNT-1: nv_tileas.tiled_load
+// CHECK-NOT: nv_tileas.tiled_load
+func.func @row(%a: memref<?x8xi64>, %i: index) -> (tensor<1x8xi64>, tensor<1x1xi64>) {
+  %zero = arith.constant 0 : index
+  %v = nv_tileas.view %a : memref<?x8xi64> -> !nv_tileas.tiled_view<1x8xi64, gmem>
+  %w = nv_tileas.tiled_load %v[%i, %zero] {atom = #nv_tileas<atom ldg>}
+      : !nv_tileas.tiled_view<1x8xi64, gmem> -> tensor<1x8xi64>
+  %x = nv_tileas.generate : tensor<1x1xi64> {
+  ^bb0(%r: index, %c: index):
+    %e = tensor.extract %w[%r, %c] : tensor<1x8xi64>
+    nv_tileas.yield %e : i64
+  }
+  func.return %w, %x : tensor<1x8xi64>, tensor<1x1xi64>
+}

@@ -11,6 +11,7 @@ from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import CONFIG
+from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import encode
 
@@ -109,7 +110,7 @@ class RecordingGpu:
     def transfer_memory(self, size: int, stream: int) -> int:
         return size + (stream << 40) + (self.captures.get(stream, 0) << 48)
 
-    def table(self, rows: Any, stream: int) -> int:
+    def table(self, rows: Any, recipes: Sequence[TensorMapRecipe], stream: int) -> int:
         self.tables.append(rows)
         return 0x7000
 

@@ -99,15 +99,15 @@ def test_threads_have_other_streams_by_one_handle(kind: str) -> None:
 def test_tables_are_found_by_content_and_stay_while_they_are_referred_to() -> None:
     device = Allocator()
     memory = LaunchMemory(device)
-    first = memory.table(((1, 16, 1),), 5)
-    assert memory.table(((1, 16, 1),), 6) is first
+    first = memory.table(((1, 16, 1),), (), 5)
+    assert memory.table(((1, 16, 1),), (), 6) is first
     for address in range(2, MAX_TABLES + 3):
-        memory.table(((address, 16, 1),), 5)
+        memory.table(((address, 16, 1),), (), 5)
     gc.collect()
     assert [one() is not None for one in device.made] == [True, False, *[True] * MAX_TABLES]
     device.captures[5] = 1
     with pytest.raises(LaunchError, match="List argument in CUDAGraph isn't supported yet"):
-        memory.table(((1, 16, 1),), 5)
+        memory.table(((1, 16, 1),), (), 5)
 
 
 ROWS, COLUMNS, WIDTH = 300, 10_000, 16384

@@ -17,6 +17,9 @@ from tileas_xdsl.target.kernel_abi import Grid, persistent_ctas
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""
 
+ARRAYS_ARE_LISTED = "nv_tileaa.arrays_are_listed"
+"""Of a kernel whose launches write a table for each list of arrays, and tensor maps into it."""
+
 CTAS_HINT = "nv_tileaa.num_cta_in_cga"
 WARPS_HINT = "nv_tileaa.num_worker_warps_per_cta"
 """How many CTAs a kernel asks to compute each tile block together (`num_ctas` of cuTile)."""

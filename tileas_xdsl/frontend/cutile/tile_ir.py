@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp
+from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnitAttr
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -16,7 +16,11 @@ from tileas_xdsl.diagnostics.locations import file_location
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr, Signedness
+from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
+from tileas_xdsl.dialects.cuda_tile.tiles.conversions import IntToPtrOp
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import DivIOp
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import ARRAYS_ARE_LISTED
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
 from tileas_xdsl.frontend.cutile.kernels import (
     definition_of,
@@ -80,7 +84,10 @@ def kernel_module(
 
 
 def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
-    """Return the unverified module of a kernel's bytecode, with locations in the user's source."""
+    """Return the unverified module of a kernel's bytecode, with locations in the user's source.
+
+    The package makes pointers of integers where it takes arrays out of lists, and nowhere else.
+    """
     from tileas_xdsl.frontend.bytecode.reading.reader import read_bytecode
 
     module = read_bytecode(content, definition_of(kernel).file, first_column=_FIRST_COLUMN)
@@ -89,6 +96,9 @@ def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
         op.location = _of_user(op.location, folder)
         if isinstance(op, DivIOp):
             _round_unsigned_quotient(op)
+    if has_instance(module, IntToPtrOp):
+        for entry in instances_in(module, EntryOp):
+            entry.attributes[ARRAYS_ARE_LISTED] = UnitAttr()
     return module
 
 

@@ -17,6 +17,8 @@ from tileas_xdsl.interpreters.ptx.numerics.float_formats import FORMATS, encode_
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel, Parameter
 from tileas_xdsl.layout.intervals import connected
 from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.kernel_abi import TensorMapRecipe
+from tileas_xdsl.target.tma.array_tables import table_bytes, table_size
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 
@@ -53,6 +55,8 @@ class AddressTableArg:
 
     arrays: Sequence[NDArray[Any]]
     words: NDArray[np.int64]
+    recipes: Sequence[TensorMapRecipe] = ()
+    """Of tensor maps of each array, which follow the rows."""
 
 
 class ArrayMemory(Protocol):
@@ -218,8 +222,10 @@ def _table(
     """Write a table of addresses to memory; return its own."""
     words = value.words.copy()
     words[:, 0] = [allocation.address for allocation in allocations]
-    cells = np.frombuffer(words.tobytes(), np.uint8).copy()
-    return memory.add(f"the addresses of {what}", cells).base
+    size = table_size(words, len(value.recipes))
+    found = memory.add(f"the addresses of {what}", np.zeros(size, np.uint8))
+    found.data[:size] = table_bytes(words, value.recipes, found.base, memory.encode)
+    return found.base
 
 
 def _map_bytes(value: TensorMapArg, base: int, what: str, memory: ArrayMemory) -> bytes:

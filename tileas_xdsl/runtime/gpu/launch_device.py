@@ -12,6 +12,7 @@ from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import LaunchFunction, failure, launch_function
 from tileas_xdsl.runtime.gpu.launch_memory import PER_THREAD_STREAM, Rows
 from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES
+from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
@@ -73,9 +74,9 @@ class GpuDevice:
         """That of the GPU, which the first launch with an empty array allocates."""
         return self.device.unused
 
-    def table(self, rows: Rows, stream: int) -> int:
-        """Return the address of a table of arrays in the memory of the GPU."""
-        return self.device.launch_memory.table(rows, stream).pointer
+    def table(self, rows: Rows, recipes: Sequence[TensorMapRecipe], stream: int) -> int:
+        """Return the address of a table of arrays, and of such maps, in the memory of the GPU."""
+        return self.device.launch_memory.table(rows, recipes, stream).pointer
 
     def retry(self, launch: Callable[[], int], status: int) -> None:
         """Repeat a launch that failed in the context of this GPU; raise if it fails again."""

@@ -16,12 +16,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tileas_xdsl.runtime.arguments.strided_views import Array
+from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import LaunchError
+from tileas_xdsl.target.errors import TargetError
+from tileas_xdsl.target.kernel_abi import TensorMapRecipe
+from tileas_xdsl.target.tma.array_tables import table_bytes, table_size
+from tileas_xdsl.target.tma.tensor_map import TensorMap
+from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
 
 MAX_TABLES = 256
 """Maximal number of lists of arrays whose tables stay in the memory of a GPU."""
@@ -62,6 +70,10 @@ class Allocator(Protocol[AllocationT]):
         """Return the number of the capture that a stream is recorded in; 0 for none."""
         ...
 
+    def encode(self, tensor_map: TensorMap) -> TensorMapMemory:
+        """Encode a tensor map for this GPU."""
+        ...
+
     def synchronize(self, stream: int = 0) -> None:
         """Wait until a stream has completed."""
         ...
@@ -74,7 +86,7 @@ class LaunchMemory:
         self._device = device
         self._arenas: dict[object, Allocation] = {}
         self._transfers: dict[object, Allocation] = {}
-        self._tables: OrderedDict[Rows, Allocation] = OrderedDict()
+        self._tables: OrderedDict[object, Allocation] = OrderedDict()
         self._kept: list[Allocation] = []
         self._lock = threading.Lock()
 
@@ -91,24 +103,38 @@ class LaunchMemory:
         with self._lock:
             return self._grown(self._transfers, size, stream, is_zero=True)
 
-    def table(self, rows: Rows, stream: int) -> Allocation:
-        """Return memory with a table of arrays, written once; it stays while it is referred to.
+    def table(self, rows: Rows, recipes: Sequence[TensorMapRecipe], stream: int) -> Allocation:
+        """Return memory with a table of arrays and such maps of each, written once.
 
-        Raises `LaunchError` while a graph is captured, as cuTile does.
+        It stays while it is referred to.  Raises `LaunchError` while a graph is captured, as cuTile
+        does, and for what no tensor map describes.
         """
         if self._device.capture(stream):
             raise LaunchError("List argument in CUDAGraph isn't supported yet")
         with self._lock:
-            found = self._tables.get(rows)
+            key = rows, tuple(recipes)
+            found = self._tables.get(key)
             if found is None:
-                words = np.array([word for row in rows for word in row], np.int64)
-                found = self._tables[rows] = self._device.memory(words.nbytes)
-                found.write(words, stream)
-                self._device.synchronize(stream)
-            self._tables.move_to_end(rows)
+                found = self._tables[key] = self._written(np.array(rows, np.int64), recipes, stream)
+            self._tables.move_to_end(key)
             while len(self._tables) > MAX_TABLES:
                 self._tables.popitem(last=False)
         return found
+
+    def _written(
+        self, words: NDArray[np.int64], recipes: Sequence[TensorMapRecipe], stream: int
+    ) -> Allocation:
+        memory = self._device.memory(table_size(words, len(recipes)))
+        memory.write(table_bytes(words, recipes, memory.pointer, self._encoded), stream)
+        self._device.synchronize(stream)
+        return memory
+
+    def _encoded(self, found: TensorMap) -> bytes:
+        try:
+            check_tensor_map(found)
+        except TargetError as error:
+            raise LaunchError(str(error)) from error
+        return self._device.encode(found).data
 
     def order(self, stream: int) -> object:
         """What launches on a stream have in common that follow one another."""

@@ -18,7 +18,7 @@ from dataclasses import field
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects import arith, func, scf
+from xdsl.dialects import arith, func, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -35,6 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
@@ -47,8 +48,10 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, pipelines_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import OF_LIST, MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
@@ -276,11 +279,20 @@ def _is_scalar_or_load(op: Operation) -> bool:
 
 
 def _is_of_one_element(op: Operation) -> bool:
-    """Return whether an operation loads a number through a pointer, as indices of tiles are.
+    """Return whether an operation loads a number, or takes it out of its tile: an index of tiles.
 
-    One thread does that as well, and need not wait for the other warps of the agent then.
+    One thread does that as well, and need not wait for the other warps of the agent then.  So it
+    acquires the tensor map of an array of a list, whose row it has read.
     """
-    return isinstance(op, LoadOp) and as_tile(op.result.type) is None and op.mem_semantic is None
+    match op:
+        case LoadOp():
+            return as_tile(op.result.type) is None and op.mem_semantic is None
+        case TiledLoadOp():
+            return prod(shape_of(op.result.type) or (0,)) == 1 and op.mem_semantic is None
+        case tensor.ExtractOp():
+            return prod(shape_of(op.tensor.type) or (0,)) == 1
+        case _:
+            return isinstance(op, MakeTiledTmaDescOp) and OF_LIST in op.attributes
 
 
 def loads_of(body: Region | Block) -> Sequence[TmaLoadBase]:

@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateO
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.bit_counts import CountBits
+from tileas_xdsl.transforms.fuse_elementwise.loaded_elements import LoadElements
 from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     dropped,
     is_elementwise,
@@ -130,7 +131,7 @@ def _fuse_operation(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRew
     rewriter.replace(op, made)
 
 
-PATTERNS: tuple[RewritePattern, ...] = (ExtractFromProducer(), CountBits())
+PATTERNS: tuple[RewritePattern, ...] = (ExtractFromProducer(), CountBits(), LoadElements())
 """The patterns of `tileas-fuse-elementwise`."""
 
 
@@ -141,7 +142,8 @@ class TileasFuseElementwise(ModulePass):
     Input: tiles without a layout.  Positions, splats and unit dimensions are always recomputed from
     their source, anything else only if nothing is computed twice by that.  Bodies that branch or
     loop stay.  Producers without further uses are erased.  Shifts, masks and sums that count
-    the bits of a word become one operation.
+    the bits of a word become one operation.  Loads of tiles of which nothing but single elements
+    are taken become loads of those (`fuse_elementwise/loaded_elements.py`).
     """
 
     name = "tileas-fuse-elementwise"

@@ -31,10 +31,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, array_slice, map_problem
+from tileas_xdsl.analysis.values.listed_arrays import is_of_list, listed_array
 from tileas_xdsl.analysis.values.pointer_base_arrays import (
     array_of,
     promised_divisor,
     promised_row_divisor,
+    stated_divisor,
     without_promises,
 )
 from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
@@ -219,6 +221,8 @@ def _panel(columns: int, bits: int) -> int:
 def array_problem(view: SSAValue) -> str | None:
     """Return what a launch does not know of the array when it encodes a tensor map."""
     array = array_of(view)
+    if (listed := listed_array(array)) is not None:
+        return _made_problem(listed.made)
     window = window_of(array)
     if window is None or not window.is_whole:
         return "address, extents and strides of its array are not all arguments"
@@ -228,14 +232,19 @@ def array_problem(view: SSAValue) -> str | None:
     if isinstance(made, memref.ReinterpretCastOp):
         return _argument_problem(made.source, window.type)
     assert isinstance(made, MakeMemrefOp)
+    return _made_problem(made)
+
+
+def _made_problem(made: MakeMemrefOp) -> str | None:
+    """The same for an array that a kernel makes of a pointer, extents and strides."""
     if (problem := _alignment_problem(made.pointer, 1, "its array begins at")) is not None:
         return problem
-    axes = range(len(window.pointed.sizes))
+    axes = range(made.array.get_num_dims())
     extents = [made.extent(axis) for axis in axes]
     if any(isinstance(extent, SSAValue) and extent.type == i64 for extent in extents):
         return "its extents have 64 bits, and coordinates of TMA have 32"
     return _strides_problem(
-        [made.stride(axis) for axis in axes], bits_of(window.type.element_type) // 8
+        [made.stride(axis) for axis in axes], bits_of(made.array.element_type) // 8
     )
 
 
@@ -301,7 +310,7 @@ def _strides_problem(strides: Sequence[SSAValue | int], size: int) -> str | None
 
 def _alignment_problem(value: SSAValue | int, size: int, what: str) -> str | None:
     """Return why a value in elements of `size` bytes is not a multiple of 16 bytes."""
-    divisor = promised_divisor(value) * size
-    if divisor % ALIGNMENT == 0:
+    known = stated_divisor(value) if is_of_list(value) else promised_divisor(value)
+    if (divisor := known * size) % ALIGNMENT == 0:
         return None
     return f"{what} multiples of {divisor} bytes as far as is known, not of {ALIGNMENT}"

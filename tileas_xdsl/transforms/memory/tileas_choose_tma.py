@@ -17,7 +17,7 @@ is refused is marked with the reason.
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
@@ -29,6 +29,8 @@ from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, copied_bytes
 from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
+from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import ARRAYS_ARE_LISTED
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
@@ -208,6 +210,8 @@ class TileasChooseTma(ModulePass):
     On targets that have it, loads and stores outside of loops through pointers to rows of an
     array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4;
     `rows=false` leaves them to threads.  `stores=false` leaves all stores of accumulators to them.
+    Arrays of lists have tensor maps in the tables that launches write, where `lists=false` does
+    not say that nobody writes them.
 
     Leaves: those loads with an atom of TMA, `allow_tma` and a result in shared memory, and without
     the conversions; others that `cp.async` can do with the conversion of the whole tile, and views
@@ -224,9 +228,12 @@ class TileasChooseTma(ModulePass):
 
     rows: bool = True
     stores: bool = True
+    lists: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(TileasChooseTma.name, op)
+        for kernel in () if self.lists else instances_in(op, func.FuncOp):
+            kernel.attributes.pop(ARRAYS_ARE_LISTED, None)
         target = module_target(op, None)
         by_rows = self.rows and Feature.TILE_GATHER in target.features
         patterns = (*PATTERNS, *(ROW_PATTERNS if by_rows else ()))

@@ -22,11 +22,13 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
+    UnitAttr,
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
+from tileas_xdsl.analysis.values.listed_arrays import listed_array
 from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray, array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
@@ -46,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import (
     number_of,
     tile_bits,
 )
-from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import OF_LIST, MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import TMA_INDEX, has_descriptors
 from tileas_xdsl.dialects.nv_tileas.tma.layout import largest_box_extent, shared_layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
@@ -113,6 +115,8 @@ class Binding:
             oob=OobMode.ZERO if facts.direction == "tma_load" else None,
             internal_type=facts.internal_type,
         )
+        if listed_array(facts.view) is not None:
+            made.attributes[OF_LIST] = UnitAttr()
         if facts.view.name_hint is not None:
             made.result.name_hint = f"of_{facts.view.name_hint}"
         for op in (*extents.values(), made):
@@ -244,6 +248,8 @@ def _check(request: Request, facts: Description) -> None:
     check_multicast(op, atom, None, tile_bits(facts.box, element))
     if (problem := stride_problem(type_, bits_of(element))) is not None:
         raise op_error(op, problem)
+    if listed_array(facts.view) is not None:
+        return
     if (problem := capture_problem_of([facts.view])) is not None:
         raise op_error(op, problem)
 

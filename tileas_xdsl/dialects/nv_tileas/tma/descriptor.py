@@ -63,14 +63,18 @@ from tileas_xdsl.dialects.nv_tileas.tma.index import (
 from tileas_xdsl.dialects.nv_tileas.tma.slices import unsliced
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 
+OF_LIST = "nv_tileas.of_list"
+"""Attribute of a descriptor: the array is one of a list, and its tensor map one of a table."""
+
 
 @memory_op
 class MakeTiledTmaDescOp(MemoryOp):
     """A descriptor of a tensor in global memory and of the box of it that one instruction moves.
 
     `box` starts with the innermost dimension.  What it depends on can be captured before the
-    kernel runs: nothing that control flow merges.  In mode im2col the box is channels and pixels,
-    `pixel_lower` and `pixel_upper` are the corners of the pixels at which copies begin, and
+    kernel runs: nothing that control flow merges, but for which array of a list is described
+    (`OF_LIST`), whose tensor maps are there before.  In mode im2col the box is channels and
+    pixels, `pixel_lower` and `pixel_upper` are the corners of the pixels at which copies begin, and
     `filter` is what the leading coordinate counts the taps of; all start with the innermost one.
     """
 
@@ -171,6 +175,8 @@ class MakeTiledTmaDescOp(MemoryOp):
         check_nan_fill(self, self.oob_mode, element)
         if has_descriptors(self):
             check_tma_index(self, self.result)
+        if OF_LIST in self.attributes:
+            return
         if (problem := capture_problem(self, for_host=is_host_code(self))) is not None:
             raise op_error(self, problem)
 

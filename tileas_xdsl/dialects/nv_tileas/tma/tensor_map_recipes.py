@@ -4,7 +4,7 @@ A recipe has the index of the array argument, the box with the innermost extent 
 swizzle and fill; `window` if the map starts elsewhere than its array, so that only host code can
 encode it; the fields of `tma_pixels` for im2col maps.  If the argument is a pointer, `sizes` and
 `strides` of the array in elements: constants, or indices of arguments.  `slices` is the dimension
-along which copies move slices (`target.tma.array_slices`).
+along which copies move slices (`target.tma.array_slices`); `list` if the argument is a list.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ class TensorMapRecipe:
     """Of the array behind a pointer; None where the argument is the array."""
     slices: int | None = None
     """The dimension along which copies move slices of the array; None where they move all."""
+    is_of_list: bool = False
+    """Whether the argument is a list of arrays, each of which has such a map in its table."""
 
 
 def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
@@ -80,6 +82,8 @@ def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
     if recipe.extents is not None:
         entries["sizes"] = _counts_attribute(recipe.extents.sizes)
         entries["strides"] = _counts_attribute(recipe.extents.strides)
+    if recipe.is_of_list:
+        entries["list"] = UnitAttr()
     if recipe.slices is not None:
         entries["slices"] = IntegerAttr(recipe.slices, 64)
     if recipe.pixels is not None:
@@ -115,6 +119,7 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
                 pixels=_pixels(others),
                 extents=extents_from(others),
                 slices=_slices(others),
+                is_of_list="list" in others,
             )
         case _:
             return None
@@ -186,6 +191,7 @@ def launch_recipe(entry: Mapping[str, Attribute]) -> LaunchRecipe:
         None if pixels is None else PixelBox(pixels.lower, pixels.upper),
         extents_from(entry),
         _slices(entry),
+        "list" in entry,
     )
 
 

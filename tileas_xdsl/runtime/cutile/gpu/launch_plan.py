@@ -67,8 +67,8 @@ class PlanDevice(Protocol):
         """Encode a tensor map."""
         ...
 
-    def table(self, rows: Any, stream: int) -> int:
-        """Return the address of a table of arrays."""
+    def table(self, rows: Any, recipes: Sequence[TensorMapRecipe], stream: int) -> int:
+        """Return the address of a table of arrays, with such maps of each."""
         ...
 
     def arena(self, size: int, stream: int) -> int:
@@ -123,8 +123,11 @@ class LaunchPlan:
         self._lock = threading.Lock()
         self._config = ctypes.create_string_buffer(CONFIG.size)
         self._config_address = ctypes.addressof(self._config)
-        changing = [value for value in flat if isinstance(value, Changing)]
-        self._tables = {value.index for value in changing if value.kind == "table"}
+        self._tables = {
+            value.index: self._abi.maps_of_list(position)
+            for position, value in enumerate(flat)
+            if isinstance(value, Changing) and value.kind == "table"
+        }
         self._block = ParameterBlock(
             self._abi, executable.parameter_types, offsets, flat, self._encoded
         )
@@ -208,7 +211,9 @@ class LaunchPlan:
     def _with_tables(self, values: tuple[Any, ...], stream: int) -> tuple[Any, ...]:
         """Replace the rows of lists of arrays by the addresses of their tables."""
         return tuple(
-            self._device.table(value, stream) if index in self._tables else value
+            value
+            if (recipes := self._tables.get(index)) is None
+            else self._device.table(value, recipes, stream)
             for index, value in enumerate(values)
         )
 

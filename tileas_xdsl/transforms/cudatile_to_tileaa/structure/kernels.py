@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.builder import Builder
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Region
 from xdsl.rewriter import InsertPoint
 
@@ -14,6 +14,7 @@ from tileas_xdsl.dialects.cuda_tile.hints import OptimizationHintsAttr
 from tileas_xdsl.dialects.cuda_tile.structure.control import ReturnOp
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp, GlobalOp
 from tileas_xdsl.dialects.nv_tileaa.attributes import (
+    ARRAYS_ARE_LISTED,
     CTAS_HINT,
     KERNEL_SPEC,
     WARPS_HINT,
@@ -60,6 +61,8 @@ def _attributes(entry: EntryOp, capability: Capability) -> dict[str, Attribute]:
         COMPUTE_CAPABILITY: IntegerAttr(capability.number, i32),
         TARGET_SPEC: StringAttr(capability.name),
     }
+    if ARRAYS_ARE_LISTED in entry.attributes:
+        found[ARRAYS_ARE_LISTED] = UnitAttr()
     if (blocks := _hint(hints, capability, "num_cta_in_cga")) is not None:
         found[CTAS_HINT] = IntegerAttr(blocks, i32)
     if (warps := _hint(hints, capability, "num_worker_warps_per_cta")) is not None:

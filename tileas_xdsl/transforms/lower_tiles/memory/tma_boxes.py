@@ -9,11 +9,12 @@ from functools import partial
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import constant_box, window_of
+from tileas_xdsl.analysis.values.listed_arrays import listed_array
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp, TmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
-from tileas_xdsl.dialects.nv_tileas.tma.descriptor import MakeTiledTmaDescOp
+from tileas_xdsl.dialects.nv_tileas.tma.descriptor import OF_LIST, MakeTiledTmaDescOp
 from tileas_xdsl.dialects.nv_tileas.tma.index import tma_counts
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaLoadOp, AsyncTiledTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp, sliced_axis
@@ -31,11 +32,14 @@ from tileas_xdsl.threads.tma.descriptor_args import (
     transfer,
 )
 from tileas_xdsl.threads.tma.device_descriptors import made_on_device
+from tileas_xdsl.threads.tma.table_descriptors import map_in_table
 
 
 def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowered]:
     """A hidden argument, with the recipe of its tensor map; of a window, the template of one."""
     window, element, box = window_of(op.view), op.element_type, constant_box(op)
+    if OF_LIST in op.attributes:
+        return [_of_list(e, op)]
     if (given := _template(e, op)) is not None:
         return [made_on_device(e, op, given)]
     if window is None or element is None:
@@ -56,6 +60,15 @@ def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowere
         return [made_on_device(e, op, descriptor)]
     prefetch_descriptor(e, descriptor)
     return [descriptor]
+
+
+def _of_list(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor:
+    """The tensor map of an array of a list, which is in its table."""
+    listed, element = listed_array(op.view), op.element_type
+    if listed is None or element is None:
+        raise op_error(op, "describes an array of a list, which has no table")
+    recipe = TensorMapRecipe(listed.parameter.index, constant_box(op), element, is_of_list=True)
+    return map_in_table(e, listed, recipe)
 
 
 def slice_descriptor(e: ThreadBuilder, op: SliceTmaDescOp) -> Sequence[Lowered]:
