@@ -77,6 +77,7 @@ hardware: $(VENV)/.installed-dev
 	@$(BIN)/python tests/hardware/check.py
 	@$(BIN)/python tests/hardware/launch_cutile.py
 	@$(BIN)/python tests/hardware/launch_kernels.py
+	@$(BIN)/python tests/hardware/launch_side_by_side.py
 
 mutate: $(VENV)/.installed-dev
 	@$(BIN)/python tests/mutate_messages.py
