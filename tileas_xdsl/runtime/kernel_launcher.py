@@ -187,7 +187,6 @@ class Launcher:
         if kernel.host_code is not None:
             self._host = HostCode(kernel.host_code, self.abi.name)
         self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
-        self._has_memory = not {ARENA, TRANSFER}.isdisjoint(self.abi.parameters)
 
     @cached_property
     def _resident(self) -> int:
@@ -325,12 +324,13 @@ class Launcher:
         The grid is that of the program, in tile blocks, and the CTAs that run it.
         """
         pairs = zip(items.values, arrays, strict=True)
-        has_memory = self._has_memory or any(length is not None for length in items.lengths)
-        order = self.device.launch_memory.order(stream) if has_memory else stream
+        order = self.device.launch_memory.order(stream)
         key = (order, grids, items.lengths, *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
         if prepared is None:
             self._check_grid(grids[1])
+            if self.device.capture(stream):
+                self.device.launch_memory.keep(self._module)
             prepared = self._prepare(self._checked(items, arrays), grids, stream)
             self._prepared[key] = prepared
             while len(self._prepared) > MAX_PREPARED:

@@ -69,6 +69,18 @@ def test_garbage_is_freed_while_a_graph_is_captured() -> None:
     assert (api.live["module"], api.live["memory"]) == (0, 0)
 
 
+def test_a_graph_has_the_code_of_kernels_that_are_gone() -> None:
+    driver, api = recording_driver()
+    device = Device(driver)
+    arrays = [to_device(np.zeros(100, np.float32), device) for _ in range(3)]
+    launchers = [Launcher(tileas.compile(VectorAdd().text()), device) for _ in range(2)]
+    Graph(device, lambda stream: launchers[0].launch(arrays, 2, stream))
+    launchers[1].launch(arrays, 2)
+    launchers.clear()
+    gc.collect()
+    assert api.live["module"] == 1
+
+
 def test_launches_are_timed_one_by_one_with_a_cold_cache() -> None:
     driver, api = recording_driver()
     done: list[int] = []

@@ -87,7 +87,7 @@ class LaunchMemory:
         self._arenas: dict[object, Allocation] = {}
         self._transfers: dict[object, Allocation] = {}
         self._tables: OrderedDict[object, Allocation] = OrderedDict()
-        self._kept: list[Allocation] = []
+        self._kept: set[object] = set()
         self._lock = threading.Lock()
 
     def arena(self, size: int, stream: int) -> int:
@@ -136,6 +136,10 @@ class LaunchMemory:
             raise LaunchError(str(error)) from error
         return self._device.encode(found).data
 
+    def keep(self, owner: object) -> None:
+        """Keep what a graph refers to, which may be launched at any time."""
+        self._kept.add(owner)
+
     def order(self, stream: int) -> object:
         """What launches on a stream have in common that follow one another."""
         thread = threading.get_ident() if stream == PER_THREAD_STREAM else 0
@@ -149,5 +153,5 @@ class LaunchMemory:
         if found is None or found.size < size:
             make = self._device.zeros if is_zero else self._device.memory
             found = made[order] = make(size)
-            self._kept.append(found)
+            self._kept.add(found)
         return found.pointer
