@@ -1,5 +1,5 @@
 # pyright: basic
-"""Elements computed of their neighbours, each gathered: a blur of bytes, heat, a causal filter.
+"""Elements computed of their neighbours, each gathered: blurs and edges of bytes, heat, a filter.
 
 What lies outside of the array is zero.
 """
@@ -42,6 +42,22 @@ def blur(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
 
 
 @ct.kernel
+def edges(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
+    """How much brighter it gets to the right, by Sobel's weights; what is not brighter is 0."""
+    i, j = ct.bid(0), ct.bid(1)
+    row = i * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    column = j * columns + ct.arange(columns, dtype=ct.int32)[None, :]
+
+    def beside(at):
+        above, below = ct.gather(x, (row - 1, at)), ct.gather(x, (row + 1, at))
+        here = ct.astype(ct.gather(x, (row, at)), ct.int32)
+        return ct.astype(above, ct.int32) + 2 * here + ct.astype(below, ct.int32)
+
+    total = beside(column + 1) - beside(column - 1)
+    ct.store(y, index=(i, j), tile=ct.astype(ct.maximum(total >> 3, 0), y.dtype))
+
+
+@ct.kernel
 def heat(x, y, rows: ct.Constant[int], columns: ct.Constant[int]):
     """A step of the heat equation: four neighbours."""
     i, j = ct.bid(0), ct.bid(1)
@@ -73,7 +89,12 @@ def _moved(x: Array, *distances: int) -> Array:
 
 
 def _stencil(
-    kernel: Any, shape: tuple[int, ...], tile: tuple[int, ...], element: str, terms: Any
+    kernel: Any,
+    shape: tuple[int, ...],
+    tile: tuple[int, ...],
+    element: str,
+    terms: Any,
+    least: float = -np.inf,
 ) -> Problem:
     kind = ELEMENTS[element]
 
@@ -85,7 +106,7 @@ def _stencil(
         parts = [weight * _moved(x, *distance) for distance, weight in terms.items()]
         exact = np.sum(parts, axis=0)
         if not kind.unit:
-            return {1: Reference(np.floor(exact))}
+            return {1: Reference(np.maximum(np.floor(exact), least))}
         error = 8 * F32.unit * np.sum(np.abs(parts), axis=0)
         return {1: Reference(exact, error + kind.rounding(np.abs(exact) + error))}
 
@@ -95,6 +116,7 @@ def _stencil(
 
 
 _BLUR = {(i, j): WEIGHTS[i + 1][j + 1] / 16 for i in (-1, 0, 1) for j in (-1, 0, 1)}
+_EDGES = {(i, s): s * (2 - i * i) / 8 for i in (-1, 0, 1) for s in (-1, 1)}
 _HEAT = {(0, 0): 1 - 4 * STEP, **{d: STEP for d in ((-1, 0), (1, 0), (0, -1), (0, 1))}}
 _BACK = {(-k,): weight for k, weight in enumerate(FILTER)}
 
@@ -102,6 +124,8 @@ PROBLEMS: Sequence[Problem] = (
     _stencil(blur, (20, 96), (8, 32), "i8", _BLUR),
     _stencil(blur, (9, 144), (4, 128), "i8", _BLUR),
     _stencil(blur, (11, 50), (8, 64), "i8", _BLUR),
+    _stencil(edges, (20, 96), (8, 32), "i8", _EDGES, 0),
+    _stencil(edges, (9, 150), (1, 128), "i8", _EDGES, 0),
     _stencil(heat, (12, 80), (4, 64), "f16", _HEAT),
     _stencil(heat, (16, 72), (8, 64), "f32", _HEAT),
     _stencil(look_back, (1000,), (512,), "bf16", _BACK),

@@ -27,6 +27,33 @@ func.func @wide(%base: i64, %x: i64, %a: f16, %b: f16) {
 
 // -----
 
+// What is subtracted is a constant, too, and the sum of 64 bits that is, is as often less.
+
+func.func @less(%base: i64, %x: i32, %y: i64, %n: i32) -> (i8, i8) {
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i64
+  %here = arith.cmpi ult, %x, %n : i32
+  %w = arith.extsi %x : i32 to i64
+  %b = arith.subi %base, %y : i64
+  %p = arith.addi %b, %w : i64
+  %first = cute.inttoptr %p : i64 -> !cute.ptr<i8, gmem>
+  %a = cute.ptr.load %first if %here : !cute.ptr<i8, gmem> -> i8
+  %j = arith.subi %x, %one : i32
+  %v = arith.extsi %j : i32 to i64
+  %c = arith.subi %b, %two : i64
+  %q = arith.addi %c, %v : i64
+  %second = cute.inttoptr %q : i64 -> !cute.ptr<i8, gmem>
+  %d = cute.ptr.load %second : !cute.ptr<i8, gmem> -> i8
+  func.return %a, %d : i8, i8
+}
+
+// CHECK-LABEL: func.func @less
+// CHECK:         %[[P:.*]] = cute.inttoptr
+// CHECK-NEXT:    %a = cute.ptr.load %[[P]] offset 3 if %here
+// CHECK:         %d = cute.ptr.load %[[P]] : !cute.ptr
+
+// -----
+
 // Of 32 bits they may where the condition of an access has the sum below an extent: one that wraps
 // is negative.  The shared address is that of the least constant, computed as the program says.
 

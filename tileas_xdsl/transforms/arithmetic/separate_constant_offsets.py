@@ -135,6 +135,9 @@ class Sums:
             case arith.AddiOp() as made:
                 left, right = self.sum(made.lhs, block), self.sum(made.rhs, block)
                 return None if left is None or right is None else left.plus(right)
+            case arith.SubiOp() as made:
+                left, right = self.sum(made.lhs, block), self.sum(made.rhs, block)
+                return None if left is None or right is None else left.plus(right, -1)
             case arith.MuliOp() as made if (factor := constant_integer(made.rhs)) is not None:
                 inner = self.sum(made.lhs, block)
                 return None if inner is None else Sum().plus(inner, factor)
@@ -151,10 +154,12 @@ class Sums:
         if (known := constant_integer(value)) is not None:
             return Counter(), known
         made = value.owner
-        if not isinstance(made, arith.AddiOp) or made.parent is not block:
+        if not isinstance(made, arith.AddiOp | arith.SubiOp) or made.parent is not block:
             return Counter({self.first(value): 1}), 0
         (left, a), (right, b) = self.index(made.lhs, block), self.index(made.rhs, block)
-        return left + right, a + b
+        if isinstance(made, arith.AddiOp):
+            return left + right, a + b
+        return (Counter({self.first(value): 1}), 0) if right else (left, a - b)
 
     def ordered(self, terms: Terms) -> Index:
         """Return the terms of a sum in the order in which their values were found."""

@@ -142,7 +142,7 @@ def _divisor(value: SSAValue) -> int:
     match value.owner:
         case arith.MuliOp() as op:
             return _divisor(op.lhs) * _divisor(op.rhs)
-        case arith.AddiOp() as op:
+        case arith.AddiOp() | arith.SubiOp() as op:
             return min(_divisor(op.lhs), _divisor(op.rhs))
         case arith.ShLIOp() as op if (bits := constant_integer(op.rhs)) is not None:
             return _divisor(op.lhs) << bits
