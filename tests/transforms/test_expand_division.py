@@ -204,3 +204,40 @@ def test_bits_are_those_of_a_division(name: str, element: str) -> None:
         assert np.array_equal(np.isnan(found.astype(np.float32)), ~number)
         bits = f"u{np.dtype(dtype).itemsize}"
         assert np.array_equal(found.view(bits)[number], expected.view(bits)[number])
+
+
+INVERSE_OF_FINITE = """
+    %w = arith.extf %x0 : vector<32x{t}> to vector<32xf32>
+    %m = math.absf %w : vector<32xf32>
+    %p = arith.constant dense<{factor}> : vector<32xf32>
+    %one = arith.constant dense<1.0> : vector<32xf32>
+    %s = math.fma %p, %m, %one : vector<32xf32>
+    %r = arith.divf %one, %s : vector<32xf32>"""
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_inverses_that_are_normal_or_zero_need_no_test(name: str) -> None:
+    """Of all numbers of 16 bits, infinities and NaN as well."""
+    element = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}[name]
+    body = INVERSE_OF_FINITE.format(t=name, factor=0.2316419)
+    module = parse(elementwise([name], "f32", body, COUNT))
+    ExpandDivision().apply(Context(), module)
+    assert "scf.if" not in str(module)
+    ConvertCuteNvgpuToPtx(arch="sm_90a").apply(Context(), module)
+    text = ptx_text(module, "sm_90a")
+    for x in np.arange(1 << 16, dtype=np.uint16).view(element).reshape(-1, SIZE):
+        found = emulate(text, [x, np.zeros(SIZE, np.float32)])[-1]
+        with np.errstate(invalid="ignore"):
+            sums = np.float64(np.float32(0.2316419)) * np.abs(x).astype(np.float64) + 1
+            expected = np.float32(1) / sums.astype(np.float32)
+        number = ~np.isnan(expected)
+        assert np.array_equal(np.isnan(found), ~number)
+        assert np.array_equal(found[number].view(np.uint32), expected[number].view(np.uint32))
+
+
+def test_inverses_of_what_may_be_large_have_a_test() -> None:
+    module = parse(
+        elementwise(["bf16"], "f32", INVERSE_OF_FINITE.format(t="bf16", factor=1.0), COUNT)
+    )
+    ExpandDivision().apply(Context(), module)
+    assert "scf.if" in str(module)

@@ -108,3 +108,22 @@ def test_rules(body: str, low: float, high: float) -> None:
     )
     assert low <= found.low <= low + 2.0**-20
     assert high - 2.0**-19 <= found.high <= high
+
+
+@pytest.mark.parametrize(
+    ("element", "largest"), [("f16", 65504.0), ("bf16", 3.3895313892515355e38)]
+)
+def test_finite_numbers_are_no_farther_than_their_source(element: str, largest: float) -> None:
+    found = _returned(f"""
+func.func @f(%x: vector<4x{element}>) -> vector<4xf32> {{
+  %w = arith.extf %x : vector<4x{element}> to vector<4xf32>
+  %a = math.absf %w : vector<4xf32>
+  %p = arith.constant dense<0.25> : vector<4xf32>
+  %one = arith.constant dense<1.0> : vector<4xf32>
+  %m = arith.mulf %a, %p : vector<4xf32>
+  %s = arith.addf %m, %one : vector<4xf32>
+  func.return %s : vector<4xf32>
+}}
+""")
+    assert found.high == math.inf
+    assert largest / 4 < found.finite < largest / 4 * 1.001 + 2

@@ -46,6 +46,32 @@ func.func @stay(%x: f32, %v: vector<4xf32>, %d: f64) -> (f32, vector<4xf32>, f32
 
 // -----
 
+// A tangent that 1 is added to, or that is taken from 1, is one inverse; one that has other uses is
+// written out.
+
+func.func @step(%v: vector<4xf32>, %x: f32) -> (vector<4xf32>, f32, f32, f32) {
+  %c = arith.constant 1.0 : f32
+  %one = vector.broadcast %c : f32 to vector<4xf32>
+  %t = math.tanh %v : vector<4xf32>
+  %0 = arith.addf %one, %t : vector<4xf32>
+  %u = math.tanh %x : f32
+  %1 = arith.subf %c, %u : f32
+  %s = math.tanh %x : f32
+  %2 = arith.addf %s, %c : f32
+  func.return %0, %1, %s, %2 : vector<4xf32>, f32, f32, f32
+}
+
+// CHECK-LABEL: func.func @step
+// CHECK:         %[[X:.*]] = arith.mulf %v, %{{.*}} : vector<4xf32>
+// CHECK-NEXT:    %[[E:.*]] = math.exp2 %[[X]] {nv_tileas.ftz} : vector<4xf32>
+// CHECK:         %[[S:.*]] = math.fma %[[E]], %{{.*}}, %{{.*}} : vector<4xf32>
+// CHECK:         arith.divf %{{.*}}, %[[S]] {nv_tileas.rounding = "approx", nv_tileas.ftz} : vector<4xf32>
+// CHECK:         %[[N:.*]] = arith.negf %x : f32
+// CHECK:         math.absf %x : f32
+// CHECK:         arith.addf %{{.*}}, %c : f32
+
+// -----
+
 // A fragment is gone through element by element; narrow floats are computed in f32.
 
 func.func @cosh(%v: vector<2xbf16>) -> vector<2xbf16> {

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     TensorType,
     VectorType,
+    bf16,
     f16,
     f32,
     f64,
@@ -42,6 +43,12 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, Genera
 LEAST_OF_F16 = 2.0**-24
 SMALLEST_NORMAL = 2.0**-126
 LARGEST_F32 = (2 - 2.0**-23) * 2.0**127
+LARGEST: Mapping[Attribute, float] = {
+    f16: 65504.0,
+    bf16: (2 - 2.0**-7) * 2.0**127,
+    f32: LARGEST_F32,
+}
+"""The largest finite numbers of types."""
 APPROXIMATE = 2.0**-15
 """The relative error of approximate instructions, of powers 2**-16 at most."""
 MAX_DEPTH = 64
@@ -58,6 +65,8 @@ class FloatRange:
     """No element that is not zero is closer to it."""
     number: bool = False
     """Whether no element is NaN."""
+    finite: float = numbers.inf
+    """No element but infinities is farther from zero."""
 
     @property
     def largest(self) -> float:
@@ -71,6 +80,7 @@ class FloatRange:
             max(self.high, other.high),
             min(self.least, other.least),
             self.number and other.number,
+            max(self.finite, other.finite),
         )
 
     @property
@@ -83,15 +93,26 @@ class FloatRange:
     def meet(self, other: FloatRange) -> FloatRange:
         """The range of both."""
         return FloatRange(
-            max(self.low, other.low), min(self.high, other.high), max(self.least, other.least)
+            max(self.low, other.low),
+            min(self.high, other.high),
+            max(self.least, other.least),
+            finite=min(self.finite, other.finite),
         )
+
+
+def is_plain_inverse(dividend: FloatRange, divisor: FloatRange) -> bool:
+    """Whether quotients are inverses of what is 2**-126 to 2**126, infinite, or no number."""
+    is_inverse = dividend.low == dividend.high == 1
+    return is_inverse and divisor.low * 2.0**126 >= 1 and divisor.finite <= 2.0**126
 
 
 UNKNOWN = FloatRange()
 NOT_NEGATIVE = FloatRange(0.0)
 
 
-def _outward(low: float, high: float, slack: float = 2.0**-22) -> FloatRange:
+def _outward(
+    low: float, high: float, slack: float = 2.0**-22, finite: float = numbers.inf
+) -> FloatRange:
     """Bounds that rounding to f32 and flushing do not exceed; those that are NaN are none."""
     low, high = low - abs(low) * slack, high + abs(high) * slack
     below = 0.0 if 0 <= low < SMALLEST_NORMAL else low
@@ -99,21 +120,22 @@ def _outward(low: float, high: float, slack: float = 2.0**-22) -> FloatRange:
     return FloatRange(
         -numbers.inf if numbers.isnan(low) or low < -LARGEST_F32 else below,
         numbers.inf if numbers.isnan(high) or high > LARGEST_F32 else above,
+        finite=finite * (1 + slack),
     )
 
 
 def _of_sum(a: FloatRange, b: FloatRange) -> FloatRange:
-    return _outward(a.low + b.low, a.high + b.high)
+    return _outward(a.low + b.low, a.high + b.high, finite=a.finite + b.finite)
 
 
 def _negated(a: FloatRange) -> FloatRange:
-    return FloatRange(-a.high, -a.low, a.least, a.number)
+    return FloatRange(-a.high, -a.low, a.least, a.number, a.finite)
 
 
 def _of_product(a: FloatRange, b: FloatRange) -> FloatRange:
     """Zero times infinity is NaN, which no range excludes."""
     ends = [0.0 if 0 in (x, y) else x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return _outward(min(ends), max(ends))
+    return _outward(min(ends), max(ends), finite=a.finite * b.finite)
 
 
 def _of_difference(a: FloatRange, b: FloatRange) -> FloatRange:
@@ -133,7 +155,7 @@ def _of_quotient(a: FloatRange, b: FloatRange) -> FloatRange:
 
 def _of_magnitude(a: FloatRange) -> FloatRange:
     low = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
-    return FloatRange(low, a.largest, a.least, a.number)
+    return FloatRange(low, a.largest, a.least, a.number, a.finite)
 
 
 def _power(base: float, exponent: float) -> float:
@@ -165,7 +187,8 @@ def _of_sigmoid(_: FloatRange) -> FloatRange:
 
 def _largest(a: FloatRange, b: FloatRange) -> FloatRange:
     """The larger one; NaN stays."""
-    return FloatRange(max(a.low, b.low), max(a.high, b.high), min(a.least, b.least))
+    finite = max(a.finite, b.finite)
+    return FloatRange(max(a.low, b.low), max(a.high, b.high), min(a.least, b.least), finite=finite)
 
 
 def _largest_number(a: FloatRange, b: FloatRange) -> FloatRange:
@@ -177,6 +200,7 @@ def _largest_number(a: FloatRange, b: FloatRange) -> FloatRange:
         found.high,
         found.least,
         a.number or b.number,
+        found.finite,
     )
 
 
@@ -254,7 +278,10 @@ class FloatRanges:
         if depth > MAX_DEPTH:
             return _of_type(value)
         found = self._found(value, depth + 1)
-        self.known[value] = replace(found, least=max(found.least, _of_type(value).least))
+        own = _of_type(value)
+        self.known[value] = replace(
+            found, least=max(found.least, own.least), finite=min(found.finite, own.finite)
+        )
         return self.known[value]
 
     def _found(self, value: SSAValue, depth: int) -> FloatRange:
@@ -352,7 +379,9 @@ class FloatRanges:
 
 
 def _of_type(value: SSAValue) -> FloatRange:
-    return FloatRange(least=LEAST_OF_F16) if _element(value) == f16 else UNKNOWN
+    element = _element(value)
+    least = LEAST_OF_F16 if element == f16 else 0.0
+    return FloatRange(least=least, finite=LARGEST.get(element, numbers.inf))
 
 
 def _element(value: SSAValue) -> Attribute:
@@ -377,7 +406,8 @@ def _of_constant(op: arith.ConstantOp) -> FloatRange:
     if not numbers_ or not isinstance(numbers_[0], float) or numbers.isnan(numbers_[0]):
         return UNKNOWN
     (number,) = numbers_
-    return FloatRange(number, number, abs(number) or numbers.inf, number=True)
+    least = abs(number) or numbers.inf
+    return FloatRange(number, number, least, number=True, finite=abs(number))
 
 
 def combiner_of(op: ReduceOp) -> Operation | None:

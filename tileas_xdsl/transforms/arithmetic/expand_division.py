@@ -10,6 +10,9 @@
       one exact division after another, in a loop
     }
 
+Inverses of what is 2^-126 to 2^126, or infinite, need no test: the step of an infinite divisor is
+that of the largest finite one, and its approximate inverse is 0 already.
+
 The three operations round as a division does (Markstein; Brisebarre, Muller, Raina: Accelerating
 Correctly Rounded Floating-Point Division When the Divisor Is Known in Advance, IEEE TC 53, 2004),
 whatever both significands are, as long as the remainder `e` is exact and no number is subnormal.
@@ -38,7 +41,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.analysis.values.float_ranges import (
+    LARGEST_F32,
+    FloatRange,
+    FloatRanges,
+    is_plain_inverse,
+)
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
@@ -110,6 +118,11 @@ class Quotient:
         return self.dividend.low == self.dividend.high == 1
 
     @property
+    def is_always_rounded(self) -> bool:
+        """Whether no operands are asked for: inverses of finite divisors are normal, others 0."""
+        return is_plain_inverse(self.dividend, self.divisor)
+
+    @property
     def largest_dividend(self) -> float:
         """Up to here no quotient overflows."""
         return LARGEST if self.divisor.low < 1 else LARGEST_WITH_INVERSE
@@ -159,7 +172,8 @@ class Operands:
         b = self.divisor
         inverse = about = b.reciprocal()
         if self.quotient.inverts or not self.quotient.is_short:
-            inverse = about.fma((-b).fma(about, 1.0), about)
+            finite = b.at_most(LARGEST_F32) if self.quotient.is_always_rounded else b
+            inverse = about.fma((-finite).fma(about, 1.0), about)
         if self.quotient.inverts:
             return self.over_all(inverse)
         a = self.dividend
@@ -203,6 +217,8 @@ class _Tested:
     def add(self, each: Operands, result: Value) -> None:
         """What is asked of one quotient."""
         quotient, a, b = each.quotient, each.dividend, each.divisor
+        if quotient.is_always_rounded:
+            return
         if quotient.shows_in_result:
             self.results.append(result)
             return
@@ -291,6 +307,8 @@ def _key(x: Value) -> Value:
 
 def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
     """The quotients of all, by fused multiply-adds or one by one."""
+    if all(each.quotient.is_always_rounded for each in operands):
+        return [each.rounded().ssa for each in operands]
     shows = any(each.quotient.shows_in_result for each in operands)
     fast, slow = Block(), Block()
     inside = operands if shows else [each.inside(fast.add_op) for each in operands]

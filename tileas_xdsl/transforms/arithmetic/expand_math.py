@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects import func, math, scf
-from xdsl.dialects.builtin import Float64Type, ModuleOp, TensorType, f32, f64
+from xdsl.dialects import arith, func, math, scf, vector
+from xdsl.dialects.builtin import Float64Type, FloatAttr, ModuleOp, TensorType, f32, f64
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
@@ -18,7 +18,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.cute_nvgpu.mma.wgmma import MmaSm90Op
-from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.ir_queries import enclosing_function, uniform_constant
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
@@ -38,7 +38,10 @@ from tileas_xdsl.transforms.math_functions.expression_builder import (
     is_integer,
     scope_of,
 )
-from tileas_xdsl.transforms.math_functions.f32.exponentials import exp_of_fragment
+from tileas_xdsl.transforms.math_functions.f32.exponentials import (
+    exp_of_fragment,
+    one_plus_tanh,
+)
 
 MIN_ELEMENTS = 4
 """Elements from which on a test of all of them costs less than what it saves."""
@@ -149,6 +152,33 @@ def _in_f32(expansion: Expansion, scope: Scope, operands: list[Value]) -> Value:
     return expansion(*wide).cast("truncf", element)
 
 
+class ExpandOnePlusTanh(RewritePattern):
+    """Expand `1 + tanh(x)` and `1 - tanh(x)` together, as a smooth step is written."""
+
+    root_kinds = (arith.AddfOp, arith.SubfOp)
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if element_of(op.results[0].type) != f32 or isinstance(op.results[0].type, TensorType):
+            return
+        one, function = op.operands
+        if isinstance(op, arith.AddfOp) and isinstance(one.owner, math.TanhOp):
+            one, function = function, one
+        if isinstance(one.owner, vector.BroadcastOp):
+            one = one.owner.source
+        tanh, number = function.owner, uniform_constant(one)
+        if not isinstance(tanh, math.TanhOp) or not function.has_one_use():
+            return
+        is_one = isinstance(number, FloatAttr) and number.value.data == 1
+        modes = [float_mode(each) for each in (op, tanh)]
+        if not is_one or not all(mode.exact and not mode.approximate for mode in modes):
+            return
+        scope = scope_of(rewriter.insert, op)
+        x = scope.take(tanh.operand)
+        made = one_plus_tanh(x if isinstance(op, arith.AddfOp) else -x)
+        rewriter.replace(op, (), [made.ssa])
+        rewriter.erase(tanh)
+
+
 PATTERNS: tuple[RewritePattern, ...] = (ExpandFunction(),)
 """The patterns of `expand-math`."""
 
@@ -165,4 +195,5 @@ class ExpandMath(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(ExpandMath.name, op)
+        sweep(op, (ExpandOnePlusTanh(),))
         sweep(op, PATTERNS)

@@ -168,6 +168,11 @@ def cosh(x: Value) -> Value:
     return quarter.fma(2.0, quarter.reciprocal() * 0.125)
 
 
+def one_plus_tanh(x: Value) -> Value:
+    """`1 / (exp(-2 x) / 2 + 1 / 2)`: nothing cancels where `tanh(x)` is near -1."""
+    return (x * (-2 * LOG2_E)).exp2().fma(0.5, 0.5).reciprocal()
+
+
 def tanh(x: Value) -> Value:
     """A polynomial up to 0.6, then `1 - 1 / (exp(2 |x|) / 2 + 1 / 2)`, which is 1 from 9.01 on."""
     inverse = (abs(x) * (2 * LOG2_E)).exp2().fma(0.5, 0.5).reciprocal()
