@@ -107,6 +107,7 @@ _TO_THREADS = (
     "tileas-cse",
     "separate-constant-offsets",
     "join-neighbouring-loads",
+    "recompute-conditions",
     "overlap-launches",
     "convert-cute-nvgpu-to-ptx",
 )

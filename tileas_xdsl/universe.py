@@ -45,6 +45,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "expand-math",
         "fuse-fma",
         "join-neighbouring-loads",
+        "recompute-conditions",
         "scalarize-vectors",
         "separate-constant-offsets",
         "sink-negf-through-shapes",
