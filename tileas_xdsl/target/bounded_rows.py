@@ -104,7 +104,10 @@ class BoundedRows:
         return replace(self, last=middle), replace(self, first=middle + 1)
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
-        """Whether a launch is one, whatever its grid: bits of a row depend on its length alone."""
+        """Whether a launch is one, whatever its grid: the bits of a row depend on its length.
+
+        Those of a rotated row depend on the element of a vector at which it begins, too.
+        """
         del grid, multiprocessors
         return self.may_suit(args)
 
