@@ -86,6 +86,27 @@ MOST_CHOSEN = 256
 """Launches of which the form of a kernel is kept."""
 
 
+class _PassesAgain:
+    """The passes of a kernel, which run again as far as somebody asks; anew for an earlier one."""
+
+    def __init__(self, modules: Callable[[], Iterator[tuple[ArgSpec, ModuleOp]]]) -> None:
+        self._modules = modules
+        self._begin()
+
+    def _begin(self) -> None:
+        self._running = self._modules()
+        self._number = -1
+
+    def after(self, number: int) -> ModuleOp:
+        """Return the module that a pass left, which the next one changes."""
+        if number < self._number:
+            self._begin()
+        while self._number < number:
+            _, self._left = next(self._running)
+            self._number += 1
+        return self._left
+
+
 @dataclass
 class CompiledKernel:
     """A kernel and what it was compiled to."""
@@ -120,8 +141,8 @@ class CompiledKernel:
     """By the number of the GPU."""
     _chosen: dict[object, CompiledKernel] = field(default_factory=dict[object, "CompiledKernel"])
     """The forms of recent launches, by GPU, grid, extents and strides: what questions are about."""
-    _texts: list[str] = field(default_factory=list[str])
-    """The IR after the first passes, as far as somebody asked."""
+    _texts: dict[int, str] = field(default_factory=dict[int, str])
+    """The IR after passes, by their position, where somebody asked."""
 
     def __repr__(self) -> str:
         """One line: the name, the target, and what it was compiled by."""
@@ -186,9 +207,8 @@ class CompiledKernel:
         if stage is None:
             return self._text(self.source)
         last = self._last(stage)
-        while len(self._texts) <= last:
-            _, left = next(self._again)
-            self._texts.append(self._text(left))
+        if last not in self._texts:
+            self._texts[last] = self._text(self._again.after(last))
         return self._texts[last]
 
     def module_after(self, stage: str | None) -> ModuleOp:
@@ -210,9 +230,8 @@ class CompiledKernel:
         return max(number for number, name in enumerate(names) if name == stage)
 
     @cached_property
-    def _again(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
-        """The passes whose IR nobody has asked for."""
-        return self.modules()
+    def _again(self) -> _PassesAgain:
+        return _PassesAgain(self.modules)
 
     def modules(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
         """Run the passes again; the same module after each one, then that of the kernel alone."""

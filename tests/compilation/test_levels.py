@@ -13,6 +13,7 @@ from tileas_xdsl.compilation.pass_execution import apply_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.pipelines import PIPELINES
+from tileas_xdsl.printing import module_text
 
 TO_THREADS = "convert-tileas-to-cute-nvgpu"
 TO_PTX = "convert-cute-nvgpu-to-ptx"
@@ -90,6 +91,9 @@ def test_edited_ir_of_three_levels_runs_on_the_emulator() -> None:
 def test_the_stages_are_made_once() -> None:
     first = vector_add().ir("tileas-cse")
     assert vector_add().ir("tileas-cse") is first
+    for name in ("convert-tileas-to-cute-nvgpu", "tileas-choose-tma"):  # an earlier one, too
+        module = vector_add().module_after(name)
+        assert vector_add().ir(name) == module_text(module, {}, vector_add().ctx.loaded_dialects)
     with pytest.raises(KeyError, match="no pass 'tileas-csee' ran; did you mean tileas-cse"):
         vector_add().ir("tileas-csee")
 
