@@ -69,7 +69,7 @@ class Runs:
     def of(where: PointerElements, *, stored: bool) -> Runs | None:
         """The runs of pointers that count up by one; None where nothing is known of them."""
         layout, bits = where.layout, bits_of(where.type.element_type)
-        if layout is None or row_step(where.pointers) != 1:
+        if layout is None:
             return None
         form = blocked(layout)
         if form is None and not is_accumulator(layout):
@@ -81,11 +81,14 @@ class Runs:
         sizes = {chunk.count * bits for chunk in found}
         if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) == 1:
             return None
+        are_known = _are_known(where, found)
+        if not are_known and row_step(where.pointers) != 1:
+            return None
         mine = is_first_replica(e, layout) if stored else form and is_holding_warp(e, form)
         base, mask = where.base, where.mask
         assert isinstance(base, RegisterTile)
         assert not isinstance(mask, Scalar)
-        return Runs(e, base, mask, where.type, found, mine, _are_known(where, found))
+        return Runs(e, base, mask, where.type, found, mine, are_known)
 
     def are_whole(self) -> SSAValue:
         """Return an `i1`: every chunk has contiguous, aligned addresses and one mask value."""

@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
     MemSemantic,
     MemSemanticAttr,
 )
+from tileas_xdsl.dialects.tl.buffers import storage_of
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX, Raising, check_extents
 from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
 
@@ -45,6 +46,16 @@ def _zero(array: SSAValue) -> Attribute:
     return IntegerAttr(0, element)
 
 
+def _token(state: Raising, array: SSAValue) -> SSAValue | None:
+    """What orders accesses to an array that the kernel writes, in whatever shape it is shown."""
+    return state.held.get(storage_of(array))
+
+
+def _advance(state: Raising, array: SSAValue, token: SSAValue | None) -> None:
+    if token is not None:
+        state.held[storage_of(array)] = token
+
+
 def load(
     state: Raising, array: SSAValue, starts: Sequence[IndexForm], shape: Sequence[int]
 ) -> SSAValue:
@@ -52,11 +63,10 @@ def load(
     view, coords, offsets = _placed(state, state.arrays[array], starts, shape)
     made = state.insert(
         tiled_memory.TiledLoadOp(
-            view, coords, offsets=offsets, token=state.held.get(array), padding=_zero(array)
+            view, coords, offsets=offsets, token=_token(state, array), padding=_zero(array)
         )
     )
-    if made.out_token is not None:
-        state.held[array] = made.out_token
+    _advance(state, array, made.out_token)
     return made.result
 
 
@@ -74,10 +84,9 @@ def store(
     view, coords, offsets = _placed(
         state, state.arrays[array] if part is None else part, starts, shape_of(tile.type)
     )
-    token = state.held.get(array)
+    token = _token(state, array)
     made = state.insert(tiled_memory.TiledStoreOp(tile, view, coords, offsets=offsets, token=token))
-    if made.out_token is not None:
-        state.held[array] = made.out_token
+    _advance(state, array, made.out_token)
 
 
 def gather(
@@ -113,9 +122,8 @@ def gather(
     if offset is not None:
         pointers = state.insert(AddPtrOp(pointers, offset)).result
     other = None if mask is None else state.splat(state.zero(element), shape)
-    made = state.insert(LoadOp(pointers, mask=mask, other=other, token=state.held.get(array)))
-    if made.out_token is not None:
-        state.held[array] = made.out_token
+    made = state.insert(LoadOp(pointers, mask=mask, other=other, token=_token(state, array)))
+    _advance(state, array, made.out_token)
     return made.result
 
 
@@ -178,23 +186,21 @@ def _is_below(
 
 def scatter(state: Raising, tile: SSAValue, array: SSAValue, coords: Sequence[SSAValue]) -> None:
     """Store elements by an index or a tile of indices along each dimension; none out of bounds."""
-    token = state.held.get(array)
+    token = _token(state, array)
     made = state.insert(tiled_memory.ScatterStoreOp(tile, state.arrays[array], coords, token=token))
-    if made.out_token is not None:
-        state.held[array] = made.out_token
+    _advance(state, array, made.out_token)
 
 
 def add(state: Raising, tile: SSAValue, array: SSAValue, starts: Sequence[IndexForm]) -> None:
     """Add to the elements of a tile, in any order with what others add; not out of bounds."""
     view, coords, offsets = _placed(state, state.arrays[array], starts, shape_of(tile.type))
-    token = state.held.get(array)
+    token = _token(state, array)
     made = state.insert(
         tiled_memory.TiledAtomicRmwOp(
             tile, view, coords, rmw_mode="add", offsets=offsets, token=token, **RELAXED
         )
     )
-    if made.out_token is not None:
-        state.held[array] = made.out_token
+    _advance(state, array, made.out_token)
 
 
 RELAXED: Order = {

@@ -34,7 +34,6 @@ from tileas_xdsl.dialects.tl.buffers import (
     AllocFragmentOp,
     AllocSharedOp,
     ReshapeOp,
-    storage_of,
 )
 from tileas_xdsl.dialects.tl.checks import kernel_of
 from tileas_xdsl.dialects.tl.compute import GemmOp
@@ -202,8 +201,6 @@ def _same_storage(state: Raising, op: ReshapeOp) -> None:
     """Another shape of the same elements: of a tile when it is read, of an array at once."""
     if scope_of(op.buffer.type) is not Scope.GLOBAL:
         return
-    if storage_of(op.buffer) in state.held:
-        raise state.refuse("shows an array that the kernel writes in another shape")
     type_ = as_array(op.buffer)
     shape, strides = type_.get_shape(), strides_of(type_)
     result = array_type(type_.element_type, shape, strides)

@@ -15,7 +15,7 @@ through `tl-lower`. Floats are reduced in f32, as `tl-lower` does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 from xdsl.dialects import arith, math
@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileaa.compute import reductions
+from tileas_xdsl.dialects.nv_tileaa.compute import reductions, shapes
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import ROUNDING
@@ -75,16 +75,27 @@ def copy(state: Raising, op: CopyOp) -> None:
         tile = array_tiles.load(state, op.source, _starts(state, source), shape)
         tile = _ordered(state, tile, source, extents)
     else:
-        _check_whole(state, source, extents)
-        tile = _ordered(state, read(state, op.source), source, extents)
+        tile, part = read(state, op.source), _part(state, source, extents)
+        if part is not None:
+            tile = state.insert(shapes.ExtractOp(tile, *part)).result
+        tile = _ordered(state, tile, source, extents)
     tile = converted(state, tile, buffer_element(op.target.type))
     if scope_of(op.target.type) is Scope.GLOBAL:
         shape = [1 if k is None else extents[k] for k in target.variables]
         tile = state.reshaped(tile, shape)
         array_tiles.store(state, tile, op.target, _starts(state, target))
         return
-    _check_whole(state, target, extents)
-    write(state, op.target, state.reshaped(tile, buffer_shape(op.target.type)))
+    part = _part(state, target, extents)
+    if part is None:
+        write(state, op.target, state.reshaped(tile, buffer_shape(op.target.type)))
+        return
+    numbers, lengths = part
+    tile = state.reshaped(tile, lengths)
+    write(
+        state,
+        op.target,
+        state.insert(shapes.InsertOp(tile, read(state, op.target), numbers)).result,
+    )
 
 
 def _starts(state: Raising, side: Side) -> list[IndexForm]:
@@ -103,13 +114,37 @@ def _ordered(state: Raising, tile: SSAValue, side: Side, extents: tuple[int, ...
     return state.reshaped(tile, extents)
 
 
-def _check_whole(state: Raising, side: Side, extents: tuple[int, ...]) -> None:
-    shape = tuple(1 if k is None else extents[k] for k in side.variables)
-    starts = _starts(state, side)
-    if shape != buffer_shape(side.buffer.type) or any(
-        not start.is_constant or start.constant for start in starts
+def _part(
+    state: Raising, side: Side, extents: tuple[int, ...]
+) -> tuple[Sequence[SSAValue], Sequence[int]] | None:
+    lengths = [1 if k is None else extents[k] for k in side.variables]
+    return part_of(state, _starts(state, side), lengths, buffer_shape(side.buffer.type))
+
+
+def part_of(
+    state: Raising, starts: Sequence[IndexForm], lengths: Sequence[int], whole: Sequence[int]
+) -> tuple[Sequence[SSAValue], Sequence[int]] | None:
+    """Return which part of a buffer is accessed, by number, and its extents; None for all of it."""
+    if list(lengths) == list(whole) and all(
+        start.is_constant and not start.constant for start in starts
     ):
-        raise state.refuse("accesses a part of a buffer")
+        return None
+    numbers = [
+        _number_of_part(state, start, length, extent)
+        for start, length, extent in zip(starts, lengths, whole, strict=True)
+    ]
+    return [array_tiles.code(state, number) for number in numbers], lengths
+
+
+def _number_of_part(state: Raising, start: IndexForm, length: int, extent: int) -> IndexForm:
+    """Return which of the parts that a dimension divides into begins at an index."""
+    ends = start.range(state.indices.intervals.get)
+    if ends is None or not 0 <= ends[0] <= ends[1] < extent:
+        raise state.refuse("accesses a part of a buffer that run time chooses")
+    number = start.divided(length)
+    if number is None or start.remainder(length) or extent % length:
+        raise state.refuse("accesses a part of a buffer between those that tiles divide into")
+    return number
 
 
 def converted(state: Raising, tile: SSAValue, element: Attribute) -> SSAValue:

@@ -108,6 +108,18 @@ class ColumnRuns:
         return run.step == 1 and run.divisor % self.length == 0
 
 
+def counts_up_in_vectors(pointers: SSAValue, size: int) -> bool:
+    """Whether rows of pointers are runs of so many bytes, aligned to them, whatever is between.
+
+    Columns of an image's patch, `(%first + %column) rem 128`, are, and no step is that of a row.
+    """
+    pointer = pointer_of(pointers.type)
+    element = 0 if pointer is None else bits_of(pointer.pointee) // 8
+    if not element or size <= element:
+        return False
+    return ColumnRuns(size // element).counts_up(pointers, size)
+
+
 def _both(a: Run | None, b: Run | None, step: int) -> Run | None:
     if a is None or b is None:
         return None

@@ -41,6 +41,7 @@ from tileas_xdsl.transforms.tl_to_tiles.iterations.store_bounds import bounded_a
 from tileas_xdsl.transforms.tl_to_tiles.iterations.values import Iterations, choose, where
 from tileas_xdsl.transforms.tl_to_tiles.raising import INDEX
 from tileas_xdsl.transforms.tl_to_tiles.scalars.index_forms import IndexForm
+from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import part_of
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:
@@ -191,27 +192,7 @@ def _part(
 ) -> tuple[Sequence[SSAValue], Sequence[int]] | None:
     """Return which part of a buffer is accessed, by number, and its extents; None for all of it."""
     whole, lengths = buffer_shape(buffer.type), _lengths(digits)
-    starts = _starts(forms, digits)
-    if tuple(lengths) == whole and all(
-        start.is_constant and not start.constant for start in starts
-    ):
-        return None
-    numbers = [
-        _number_of_part(work, start, length, extent)
-        for start, length, extent in zip(starts, lengths, whole, strict=True)
-    ]
-    return [array_tiles.code(work.state, number) for number in numbers], lengths
-
-
-def _number_of_part(work: Iterations, start: IndexForm, length: int, extent: int) -> IndexForm:
-    """Return which of the parts that a dimension divides into begins at an index."""
-    ends = start.range(work.state.indices.intervals.get)
-    if ends is None or not 0 <= ends[0] <= ends[1] < extent:
-        raise work.state.refuse("accesses a part of a buffer that run time chooses")
-    number = start.divided(length)
-    if number is None or start.remainder(length) or extent % length:
-        raise work.state.refuse("accesses a part of a buffer between those that tiles divide into")
-    return number
+    return part_of(work.state, _starts(forms, digits), lengths, whole)
 
 
 def _along_loop(work: Iterations, tile: SSAValue, digits: Sequence[Digit | None]) -> SSAValue:

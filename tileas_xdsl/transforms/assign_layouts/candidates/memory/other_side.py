@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
+from tileas_xdsl.analysis.values.rows.column_runs import counts_up_in_vectors
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.nv_tileaa.base import as_array
@@ -51,7 +52,8 @@ def memory_of_access(op: Operation) -> Space | None:
     if isinstance(op, TiledLoadBase | TiledStoreOp):
         return space_of(op.view.type) or Space.GMEM
     if isinstance(op, LoadBase | StoreBase) and pointer_of(op.base.type) is not None:
-        return Space.GMEM if row_step(op.base) == 1 else None
+        is_row = row_step(op.base) == 1 or counts_up_in_vectors(op.base, ACCESS_BYTES)
+        return Space.GMEM if is_row else None
     return None
 
 
