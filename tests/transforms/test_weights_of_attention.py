@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -28,8 +29,19 @@ def attention(
     adds_mask: ConstBool,
     is_guarded: ConstBool,
     scales_last: ConstBool,
+    adds_last: ConstBool,
 ):
     """Natural exponentials, a mask in each round."""
+    _attend(q, k, v, out, scale, adds_mask, is_guarded, scales_last, adds_last)
+
+
+@ct.kernel
+def attention_by_argument(q, k, v, out, scale: float):
+    """The same with a scale that is known at run time, of either sign."""
+    _attend(q, k, v, out, scale, False, False, False, False)
+
+
+def _attend(q, k, v, out, scale, adds_mask, is_guarded, scales_last, adds_last):
     mine = ct.load(q, (ct.bid(0), 0), (TILE, TILE))
     most = ct.full((TILE, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TILE, 1), dtype=ct.float32)
@@ -47,7 +59,10 @@ def attention(
         p, f = ct.exp((s - less) * factor), ct.exp((most - less) * factor)
         total = total * f + ct.sum(p, axis=1, keepdims=True)
         values = ct.load(v, (j, 0), (TILE, TILE), padding_mode=ct.PaddingMode.ZERO)
-        acc = ct.mma(p.astype(v.dtype), values, acc * f)
+        if adds_last:
+            acc = acc * f + ct.mma(p.astype(v.dtype), values, ct.zeros((TILE, TILE), ct.float32))
+        else:
+            acc = ct.mma(p.astype(v.dtype), values, acc * f)
         most = largest
     ct.store(out, (ct.bid(0), 0), (acc / total).astype(out.dtype))
 
@@ -55,17 +70,26 @@ def attention(
 @pytest.mark.parametrize("scale", [0.125, 0.3])
 @pytest.mark.parametrize(
     "form",
-    [(False, False, False), (True, False, False), (False, True, False), (False, False, True)],
+    [[n == one for n in range(4)] for one in (None, 0, 1, 2, 3)],
 )
 @pytest.mark.sample(5)
-def test_weights_are_one_instruction(scale: float, form: tuple[bool, bool, bool]) -> None:
+def test_weights_are_one_instruction(scale: float, form: Sequence[bool]) -> None:
+    check(attention, scale, *form)
+
+
+@pytest.mark.parametrize("scale", [0.3, -0.3, 0.0, 1e-40, 20.0])
+def test_scales_of_a_launch_have_either_sign(scale: float) -> None:
+    check(attention_by_argument, scale)
+
+
+def check(kernel, scale: float, *form: bool) -> None:
+    """Attend to some keys as numpy does, without the accurate exponential."""
     rng = np.random.default_rng(0)
     q = rng.standard_normal((TILE, TILE)).astype(np.float16)
     k, v = (rng.standard_normal((KEYS, TILE)).astype(np.float16) for _ in range(2))
     args = q, k, v, np.full_like(q, np.nan), scale, *form
-    made = compile(attention, *args, target="sm_90a")
-    # Two rows of a thread, before the loop and in each of its forms, have the accurate one.
-    assert (made.ptx or "").count(".sat.") < TILE * TILE // 128
+    made = compile(kernel, *args, target="sm_90a")
+    assert ".sat." not in (made.ptx or "")
     ran = made.emulate(*args)
     assert not ran.findings
     s = scale * (q.astype(np.float64) @ k.astype(np.float64).T)

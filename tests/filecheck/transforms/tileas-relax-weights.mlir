@@ -291,7 +291,9 @@ func.func @carried(%s: tensor<64x64xf32>, %n: i32) -> (tensor<64x1xf32>, tensor<
 // CHECK-NEXT:    %[[C:.*]] = arith.constant dense<1.44269502>
 // CHECK-NEXT:    %[[Y:.*]] = arith.mulf %[[X]], %[[C]]
 // CHECK-NEXT:    math.exp2 %[[Y]] {nv_tileas.ftz}
-// CHECK:         math.exp %{{.*}} : tensor<64x1xf32>
+// CHECK:         %[[D:.*]] = arith.subf %m0
+// CHECK:         %[[E:.*]] = arith.mulf %[[D]]
+// CHECK-NEXT:    math.exp2 %[[E]] {nv_tileas.ftz} : tensor<64x1xf32>
 
 // -----
 
@@ -446,3 +448,222 @@ func.func @guarded(%s: tensor<64x64xf32>, %n: i32) -> tensor<64x1xf32> {
 // CHECK-NEXT:    arith.constant dense<1.44269502>
 // CHECK-NEXT:    arith.mulf %[[X]]
 // CHECK-NEXT:    math.exp2 %{{.*}} {nv_tileas.ftz}
+
+// -----
+
+// Products of the weights are added to what their sum is scaled by, too: they begin with that, and
+// the factor is as exact as the weights. One that scales other products stays accurate (below).
+
+func.func @products(%s: tensor<64x64xf32>, %v: tensor<64x64xf16>, %n: i32) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %zeros) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) : i32 {
+    %r = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maxnumf %m0, %r : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %s, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %l1 = math.fma %l0, %f, %u : tensor<64xf32>
+    %q = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    %product = nv_tileas.dot %q, %v, %zeros : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %g = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %f[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %o1 = math.fma %o0, %g, %product : tensor<64x64xf32>
+    scf.yield %l1, %m1, %o1 : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
+  }
+  func.return %l, %o : tensor<64xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @products
+// CHECK:         math.exp2 %{{.*}} {nv_tileas.ftz, nv_tileas.weight} : tensor<64x64xf32>
+// CHECK:         math.exp2 %{{.*}} {nv_tileas.ftz} : tensor<64xf32>
+// CHECK-NOT:     nv_tileas.dot
+// CHECK:         %[[S:.*]] = arith.mulf %o0, %g
+// CHECK-NEXT:    %[[O:.*]] = nv_tileas.dot %q, %v, %[[S]]
+// CHECK-NEXT:    scf.yield %{{.*}}, %m1, %[[O]]
+
+// -----
+
+func.func @others(%s: tensor<64x64xf32>, %v: tensor<64x64xf16>, %n: i32) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %other = arith.constant dense<1.0> : tensor<64x64xf16>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %zeros) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) : i32 {
+    %r = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maxnumf %m0, %r : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %s, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %l1 = math.fma %l0, %f, %u : tensor<64xf32>
+    %product = nv_tileas.dot %other, %v, %zeros : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %g = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %f[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %o1 = math.fma %o0, %g, %product : tensor<64x64xf32>
+    scf.yield %l1, %m1, %o1 : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
+  }
+  func.return %l, %o : tensor<64xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @others
+// CHECK:         math.exp2 %{{.*}} {nv_tileas.ftz} : tensor<64x64xf32>
+// CHECK:         math.exp %{{.*}} : tensor<64xf32>
+// CHECK:         nv_tileas.dot %other, %v, %zeros
+
+// -----
+
+// Scores of a product: the loop carries maxima of those that are not scaled, differences are scaled
+// by one constant, and what reads the maxima behind the loop has them scaled.
+
+func.func @scores(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %n: i32) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %empty = arith.constant dense<0.0> : tensor<64x64xf16>
+  %scale = arith.constant dense<0.3> : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %empty) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>) : i32 {
+    %s = nv_tileas.dot %q, %k, %zeros : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %t = arith.mulf %s, %scale : tensor<64x64xf32>
+    %r = nv_tileas.reduce %t {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maxnumf %m0, %r : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %t, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %l1 = math.fma %l0, %f, %u : tensor<64xf32>
+    %h = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    scf.yield %l1, %m1, %h : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>
+  }
+  func.return %l, %m, %o : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @scores
+// CHECK:         %[[M:[a-z0-9]+]], %{{.*}} = scf.for
+// CHECK:           nv_tileas.reduce %s
+// CHECK:           %[[X:.*]] = arith.subf %s, %w
+// CHECK:           %[[C:.*]] = arith.constant dense<0.432808518> : tensor<64x64xf32>
+// CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[X]], %[[C]]
+// CHECK-NEXT:      math.exp2 %[[Y]] {nv_tileas.ftz}
+// CHECK:           %[[D:.*]] = arith.subf %m0, %m1
+// CHECK-NEXT:      %[[E:.*]] = arith.constant dense<0.432808518> : tensor<64xf32>
+// CHECK-NEXT:      arith.mulf %[[D]], %[[E]]
+// CHECK:         %[[S:.*]] = arith.constant dense<3.000000e-01> : tensor<64xf32>
+// CHECK-NEXT:    %[[R:.*]] = arith.mulf %{{.*}}, %[[S]]
+// CHECK-NEXT:    func.return %{{.*}}, %[[R]]
+
+// -----
+
+// A scale that is known at run time: queries get its sign, once, and scores are scaled by a positive
+// number.
+
+func.func @signed(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %c: f32, %n: i32) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %empty = arith.constant dense<0.0> : tensor<64x64xf16>
+  %scale = tensor.splat %c : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %empty) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>) : i32 {
+    %a0 = nv_tileas.convert_layout %q : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %s = nv_tileas.dot %a0, %k, %zeros : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %t = arith.mulf %s, %scale : tensor<64x64xf32>
+    %r = nv_tileas.reduce %t {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maxnumf %m0, %r : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %t, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %l1 = math.fma %l0, %f, %u : tensor<64xf32>
+    %h = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    scf.yield %l1, %m1, %h : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>
+  }
+  func.return %l, %m, %o : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf16>
+}
+
+// CHECK-LABEL: func.func @signed
+// CHECK:         %[[N:.*]] = arith.cmpf olt, %c
+// CHECK:         %[[G:.*]] = arith.select %[[N]], %{{.*}}, %{{.*}} : f16
+// CHECK-NEXT:    %[[T:.*]] = tensor.splat %[[G]] : tensor<64x64xf16>
+// CHECK-NEXT:    %[[Q:.*]] = arith.mulf %q, %[[T]] : tensor<64x64xf16>
+// CHECK:         %[[A:.*]] = math.absf %c : f32
+// CHECK:         %[[P:.*]] = arith.maximumf %[[A]]
+// CHECK:         scf.for
+// CHECK:           nv_tileas.convert_layout %[[Q]]
+// CHECK:           nv_tileas.reduce %s
+// CHECK:           %[[X:.*]] = arith.subf %s, %w
+// CHECK:           %[[C:.*]] = arith.mulf %[[P]]
+// CHECK-NEXT:      %[[R:.*]] = tensor.splat %[[C]] : tensor<64x64xf32>
+// CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[X]], %[[R]]
+// CHECK-NEXT:      math.exp2 %[[Y]] {nv_tileas.ftz}

@@ -12,6 +12,12 @@ The maximum is in %s, and exp(0) = 1 is a term of the sum; or it is %m, whose su
 induction, and %f is 1.  What a row begins with as its maximum is -inf, or so far from any other
 number that powers of differences from it are 0 or 1.  In place of -inf another number may be
 subtracted, which gives weights of zero: `select (%n == -inf), 0.0, %n`.
+
+Factors %f of earlier rounds are part of the weights of these: a term has all that come later, whose
+arguments add up to its distance from the last maximum, as one power has it.  So much is seen of a
+factor as of weights where it scales such a sum, or products of rounded weights:
+
+    %a = dot (truncf %p), %v, (%acc * %f for each row)
 """
 
 from __future__ import annotations
@@ -20,8 +26,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TypeAlias
 
-from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr
+from xdsl.dialects import arith, math, scf, tensor
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, f32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.float_ranges import MAXIMA, FloatRanges, combiner_of
@@ -38,8 +44,10 @@ from tileas_xdsl.analysis.values.row_sums import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import SATURATE
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import SATURATE, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 
 Power: TypeAlias = "math.ExpOp | math.Exp2Op"
@@ -110,7 +118,7 @@ class _Weights:
 
 
 @dataclass(frozen=True)
-class _Carried:
+class CarriedRows:
     """A sum and a maximum that a loop carries, by their indices."""
 
     loop: scf.ForOp
@@ -127,25 +135,116 @@ class _Carried:
         """What both are behind it."""
         return self.loop.results[self.total], self.loop.results[self.most]
 
+    @property
+    def next_most(self) -> SSAValue:
+        """The maximum that a round leaves."""
+        return plain(carried_on(self.loop)[self.most])
+
+
+@dataclass(frozen=True)
+class SummedWeights:
+    """Weights of which only sums of 1 or more, and floats of 16 bits or less, are made."""
+
+    power: Power
+    carried: CarriedRows | None = None
+    """The sum of earlier rounds that a loop adds them to; None where one reduction adds all up."""
+    factor: Power | None = None
+    """What it scales that sum by."""
+    scaled: Operation | None = None
+    """The operation that does."""
+
+    @property
+    def quotients(self) -> Sequence[arith.DivfOp]:
+        """Quotients by the sum that a loop leaves, of which only roundings to few bits read."""
+        if self.carried is None:
+            return []
+        total = self.carried.results[0]
+        return [
+            op
+            for read in readers(total)
+            if isinstance(tile := read.parent_op(), GenerateOp)
+            for op in readers(tile.result)
+            if isinstance(op, arith.DivfOp)
+            and (rows := rows_of(op.rhs)) is not None
+            and rows[0] is total
+            and all(_is_rounding(one) for one in readers(op.result))
+        ]
+
+    @property
+    def are_multiplied(self) -> bool:
+        """Whether a loop multiplies by the rounded weights."""
+        rounded = [op for op in readers(self.power.result) if _is_rounding(op)]
+        products = [op for one in rounded for op in readers(one.results[0])]
+        is_product = all(isinstance(op, DotOp) for op in products)
+        return self.carried is not None and bool(products) and is_product
+
+    def late_products(self) -> Iterator[tuple[ScaledSum, DotOp]]:
+        """Yield products of the rounded weights that begin at zero, and the sums they go to."""
+        if self.carried is None:
+            return
+        for index in range(len(self.carried.loop.iter_args)):
+            total = ScaledSum.of(self.carried.loop, index)
+            product = None if total is None else plain(total.term).owner
+            if total is None or not isinstance(product, DotOp) or not self._is_scaled(total):
+                continue
+            begin, is_read = uniform_constant(product.c), readers(product.result) == {total.op}
+            is_zero = isinstance(begin, FloatAttr) and begin.value.data == 0
+            is_rounded = float_mode(total.op).exact and float_mode(total.product).exact
+            is_f32 = element_of(product.c.type) == f32
+            if is_zero and is_read and is_rounded and is_f32 and self._are_in(product):
+                yield total, product
+
+    def relaxed_factor(self) -> Power | None:
+        """Return the factor, if it scales nothing but the sum and products of the weights."""
+        if self.factor is None:
+            return None
+        others = readers(self.factor.result) - {self.scaled}
+        return self.factor if all(map(self._are_added_to, others)) else None
+
+    def _is_scaled(self, total: ScaledSum) -> bool:
+        rows = rows_of(total.factor)
+        return rows is not None and rows[0].owner is self.factor
+
+    def _are_added_to(self, reader: Operation) -> bool:
+        """Whether a reader of a factor scales what products of the weights are added to."""
+        tile = reader.parent_op() if isinstance(reader, tensor.ExtractOp) else None
+        if isinstance(tile, GenerateOp):
+            repeats = rows_of(tile.result) is not None
+            return repeats and all(map(self._are_added_to, readers(tile.result)))
+        return isinstance(reader, arith.MulfOp) and all(
+            isinstance(op, DotOp) and plain(op.c) is reader.result and self._are_in(op)
+            for op in readers(reader.result)
+        )
+
+    def _are_in(self, product: DotOp) -> bool:
+        """Whether the rounded weights are an operand of a product."""
+        made = [plain(side).owner for side in (product.a, product.b)]
+        return any(
+            isinstance(op, Operation)
+            and _is_rounding(op)
+            and plain(op.operands[0]) is self.power.result
+            for op in made
+        )
+
 
 @dataclass
 class RowWeights:
     """The weights in some IR."""
 
-    proven: dict[_Carried, Difference] = field(default_factory=dict[_Carried, Difference])
+    proven: dict[CarriedRows, Difference] = field(default_factory=dict[CarriedRows, Difference])
     """Sums that are 1 or more unless no weight is in them yet, with how these are computed."""
 
-    def found(self, root: Operation) -> Iterator[Power]:
-        """Yield powers of which only such sums, and floats of 16 bits or less, are made."""
+    def found(self, root: Operation) -> Iterator[SummedWeights]:
+        """Yield weights of which only such sums, and floats of 16 bits or less, are made."""
         for loop in instances_in(root, scf.ForOp):
             for index in range(len(loop.iter_args)):
-                if (power := self._of_loop(loop, index)) is not None:
-                    yield power
+                if (weights := self._of_loop(loop, index)) is not None:
+                    yield weights
         for reduction in instances_in(root, ReduceOp):
             if (power := _of_whole_rows(reduction)) is not None:
-                yield power
+                yield SummedWeights(power)
 
-    def _of_loop(self, loop: scf.ForOp, index: int) -> Power | None:
+    def _of_loop(self, loop: scf.ForOp, index: int) -> SummedWeights | None:
         """Return the weights whose sum of each row a loop adds to what it carries."""
         total = ScaledSum.of(loop, index)
         reduction = None if total is None else plain(total.term).owner
@@ -162,9 +261,10 @@ class RowWeights:
             return None
         self.proven[carried] = before
         is_summed = is_sum(reduction, weights.axis) and readers(reduction.result) == {total.op}
-        return weights.power if is_summed and weights.are_read_by(reduction) else None
+        is_seen = not is_summed or not weights.are_read_by(reduction)
+        return None if is_seen else SummedWeights(weights.power, carried, fading, total.product)
 
-    def _begins(self, carried: _Carried, difference: Difference) -> bool:
+    def _begins(self, carried: CarriedRows, difference: Difference) -> bool:
         """Whether a row begins with a sum of 1, or with a maximum that no weight depends on."""
         if any(
             other.is_like(difference) and known.results == carried.first
@@ -242,7 +342,9 @@ def _weights(tile: SSAValue) -> _Weights | None:
     return _Weights(power, difference, unguarded(rows[0]), rows[1])
 
 
-def _carried(loop: scf.ForOp, index: int, before: Difference, weights: _Weights) -> _Carried | None:
+def _carried(
+    loop: scf.ForOp, index: int, before: Difference, weights: _Weights
+) -> CarriedRows | None:
     """Return where a loop carries the maximum, which is the larger one of it and of a tile."""
     earlier, most = plain(before.tile), weights.most
     if not isinstance(earlier, BlockArgument) or earlier not in loop.body.block.args[1:]:
@@ -257,7 +359,7 @@ def _carried(loop: scf.ForOp, index: int, before: Difference, weights: _Weights)
     others = {plain(side) for side in most.owner.operands} - {earlier}
     if len(others) != 1 or not _is_maximum(others.pop(), weights):
         return None
-    return _Carried(loop, index, earlier.index - 1)
+    return CarriedRows(loop, index, earlier.index - 1)
 
 
 def _is_maximum(value: SSAValue, weights: _Weights) -> bool:

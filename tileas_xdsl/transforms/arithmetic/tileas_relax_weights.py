@@ -22,25 +22,27 @@ are 2**-24 further off than quotients.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import frexp, inf
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, math, tensor
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, UnitAttr, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.row_sums import readers, rows_of, without_layout
+from tileas_xdsl.analysis.values.row_sums import ScaledSum, readers, without_layout
 from tileas_xdsl.analysis.values.row_weights import Difference, Power, RowWeights, shares_of
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.compute.weights import mark_weight
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.transforms.relax_weights.positive_scales import make_positive
+from tileas_xdsl.transforms.relax_weights.scaled_scores import ONE, Scale, with_scale
+from tileas_xdsl.transforms.relax_weights.unscaled_maxima import carry_unscaled
 
 LOG2_E = 1.4426950408889634
 
@@ -62,12 +64,39 @@ class TileasRelaxWeights(ModulePass):
     name = "tileas-relax-weights"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for power in list(RowWeights().found(op)):
-            mode = float_mode(power)
-            if element_of(power.result.type) == f32 and not (mode.ftz or mode.approximate):
-                for share in _shares(power):
-                    _multiply_by_inverse(share)
-                _relax(power)
+        for weights in list(RowWeights().found(op)):
+            for quotient in weights.quotients:
+                if float_mode(quotient).exact:
+                    _multiply_by_inverse(quotient)
+            make_positive(weights)
+            for total, product in weights.late_products():
+                _accumulate(total, product)
+            scale, are_multiplied = carry_unscaled(weights), weights.are_multiplied
+            for power in (weights.relaxed_factor(), weights.power):
+                if power is not None and (_is_accurate(power) or scale != ONE):
+                    for share in _shares(power):
+                        _multiply_by_inverse(share)
+                    relaxed = _relax(power, scale)
+                    if power is weights.power and are_multiplied:
+                        mark_weight(relaxed)
+
+
+def _is_accurate(power: Power) -> bool:
+    """Whether a program does not leave a power to the instruction itself."""
+    mode = float_mode(power)
+    return element_of(power.result.type) == f32 and not (mode.ftz or mode.approximate)
+
+
+def _accumulate(total: ScaledSum, product: DotOp) -> None:
+    """Let a product begin with what it is added to."""
+    left, right = total.product.operands[:2]
+    scaled = arith.MulfOp(left, right)
+    made = product.clone()
+    made.operands[2] = scaled.result
+    Rewriter.replace_op(total.op, [scaled, made])
+    for op in dict.fromkeys((total.product, product)):
+        if op is not total.op and op.parent is not None and not op.results[0].uses:
+            Rewriter.erase_op(op)
 
 
 def _shares(power: Power) -> Sequence[arith.DivfOp]:
@@ -91,105 +120,16 @@ def _multiply_by_inverse(share: arith.DivfOp) -> None:
     Rewriter.replace_op(share, arith.MulfOp(share.lhs, inverse.result))
 
 
-def _relax(power: Power) -> None:
-    """Let an instruction compute a power."""
+def _relax(power: Power, scale: Scale) -> Power:
+    """Let an instruction compute a power; its argument is multiplied by a scale, too."""
     difference = Difference.of(power)
     assert difference is not None, "weights are powers of differences"
-    value, relaxed = _with_scale(difference), power
-    if isinstance(power, math.ExpOp):
+    value, relaxed = with_scale(difference), power
+    base = LOG2_E if isinstance(power, math.ExpOp) else 1.0
+    if (factor := scale.times(base)) != ONE:
         builder = Builder(InsertPoint.before(power))
-        factor = constant(builder, LOG2_E * difference.factor, power.result.type)
+        factor = factor.times(difference.factor).tile(builder, power.result)
         relaxed = math.Exp2Op(builder.insert(arith.MulfOp(value, factor)))
         Rewriter.replace_op(power, relaxed)
     relaxed.attributes[FLUSH] = UnitAttr()
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """A tile that is a positive multiple of another one."""
-
-    elements: SSAValue
-    factor: SSAValue | None
-    """A tile of the scale, if it is not 1."""
-    scale: float
-
-    @staticmethod
-    def of(tile: SSAValue) -> _Scaled | None:
-        """Read products with a constant, and sums with zeros, as a mask that is added may be."""
-        match tile.owner:
-            case arith.MulfOp() as op:
-                (elements, factor), zero = _constant_last(op.lhs, op.rhs), None
-            case math.FmaOp() as op:
-                (elements, factor), zero = _constant_last(op.a, op.b), op.c
-            case arith.AddfOp() as op:
-                (elements, zero), factor = _constant_last(op.lhs, op.rhs), None
-            case _:
-                return None
-        scale = 1.0 if factor is None else _number(factor)
-        is_sum = zero is None or _number(zero) == 0
-        if scale is None or not 0 < scale < inf or not is_sum or not float_mode(op).exact:
-            return None
-        return _Scaled(elements, factor, scale)
-
-
-def _constant_last(one: SSAValue, other: SSAValue) -> tuple[SSAValue, SSAValue]:
-    return (other, one) if _number(other) is None else (one, other)
-
-
-def _number(tile: SSAValue) -> float | None:
-    """Return the number that all elements of a tile are, or all that it repeats."""
-    rows = rows_of(tile)
-    constant_ = uniform_constant(tile if rows is None else rows[0])
-    return constant_.value.data if isinstance(constant_, FloatAttr) else None
-
-
-def _with_scale(difference: Difference) -> SSAValue:
-    """Return a difference whose maximum is that of unscaled elements, multiplied by their scale.
-
-    Rounding keeps the order of numbers, so that a positive scale gives the same maximum; which zero
-    it is no power shows.
-    """
-    minus, scaled = difference.value.owner, _Scaled.of(difference.tile)
-    if scaled is None or not isinstance(minus, arith.SubfOp) or not float_mode(minus).exact:
-        return difference.value
-    readers = [use.operation for use in difference.tile.uses]
-    maxima = [op for op in readers if isinstance(op, ReduceOp)]
-    if len(readers) != 2 or len(maxima) != 1 or minus not in readers:
-        return difference.value
-    _scale_maximum(maxima[0], scaled)
-    made = _difference(scaled, minus.rhs)
-    Rewriter.replace_op(minus, made)
-    return made[-1].results[0]
-
-
-def _difference(scaled: _Scaled, of_rows: SSAValue) -> Sequence[Operation]:
-    """Subtract numbers of rows from scaled elements.
-
-    Products with a power of two are exact, but for subnormal ones, whose rounding no power shows: a
-    fused difference rounds as two operations do.
-    """
-    elements, factor = scaled.elements, scaled.factor
-    if factor is None:
-        return [arith.SubfOp(elements, of_rows)]
-    if _is_power_of_two(scaled.scale):
-        negated = arith.NegfOp(of_rows)
-        return [negated, math.FmaOp(elements, factor, negated)]
-    product = arith.MulfOp(elements, factor)
-    return [product, arith.SubfOp(product, of_rows)]
-
-
-def _scale_maximum(maximum: ReduceOp, scaled: _Scaled) -> None:
-    """Multiply the maxima of rows in place of their elements."""
-    maximum.operands[0] = scaled.elements
-    if scaled.factor is None:
-        return
-    read, builder = list(maximum.result.uses), Builder(InsertPoint.after(maximum))
-    factor = constant(builder, scaled.scale, maximum.result.type)
-    product = builder.insert(arith.MulfOp(maximum.result, factor)).result
-    for use in read:
-        use.operation.operands[use.index] = product
-
-
-def _is_power_of_two(number: float) -> bool:
-    """Whether products with a number are exact, and no larger than what it multiplies."""
-    return 0 < number <= 1 and frexp(number)[0] == frexp(1.0)[0]
+    return relaxed

@@ -1,0 +1,1 @@
+"""What `tileas-relax-weights` makes of scaled scores."""

@@ -1,0 +1,103 @@
+"""Loops carry maxima of scores that are not scaled; differences are.
+
+    scf.for carrying %m from -inf {              scf.for carrying %u from -inf {
+      %s = dot %q, %k, zero                        %s = dot %q, %k, zero
+      %t = mulf %s, 0.3                            %v = max(%u, reduce max of %s)
+      %n = max(%m, reduce max of %t)      ->       %p = exp2((%s - %v) * 0.3 log2(e))
+      %p = exp(%t - %n)                            %f = exp2((%u - %v) * 0.3 log2(e))
+      %f = exp(%m - %n)                            ...
+      ...                                        }
+    }                                            %m = mulf %u, 0.3
+
+A product for each score less, before the maximum or behind it.  The argument of a power is nearer
+to that of exact numbers: what the program rounds are its two sides, by 2**-24 of each.  That is a
+score that is one unit off, and a sum of products is several.  Scales below 1 make no number
+infinite.
+"""
+
+from __future__ import annotations
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint
+
+from tileas_xdsl.analysis.values.row_sums import plain, readers, without_layout
+from tileas_xdsl.analysis.values.row_weights import (
+    CarriedRows,
+    Difference,
+    Power,
+    SummedWeights,
+)
+from tileas_xdsl.dialects.ir_queries import uniform_constant
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.transforms.relax_weights.scaled_scores import ONE, Scale, Scaled
+
+
+def carry_unscaled(weights: SummedWeights) -> Scale:
+    """Let a loop carry maxima of unscaled scores, if it can; return the scale that is left out."""
+    found, difference = weights.carried, Difference.of(weights.power)
+    factor = weights.relaxed_factor()
+    if found is None or difference is None or factor is None:
+        return ONE
+    scaled = Scaled.of(difference.tile)
+    if scaled is None or scaled.factor is None or not _are_scores(scaled.elements):
+        return ONE
+    if scaled.scale.scalar is None and scaled.scale.number > 1:
+        return ONE
+    minus, maximum = difference.value.owner, _maximum(difference)
+    if maximum is None or not isinstance(minus, arith.SubfOp) or not float_mode(minus).exact:
+        return ONE
+    if not _begins_with_nothing(found) or not _reads_differences(found, difference, factor):
+        return ONE
+    maximum.operands[0] = minus.operands[0] = scaled.elements
+    _scale_behind(found, scaled.scale)
+    return scaled.scale
+
+
+def _are_scores(tile: SSAValue) -> bool:
+    return isinstance(plain(tile).owner, DotOp)
+
+
+def _maximum(difference: Difference) -> ReduceOp | None:
+    """Return the reduction that, with the difference, is all that reads scaled scores."""
+    read = [use.operation for use in difference.tile.uses]
+    maxima = [op for op in read if isinstance(op, ReduceOp)]
+    is_all = len(read) == 2 and difference.value.owner in read
+    return maxima[0] if is_all and len(maxima) == 1 else None
+
+
+def _begins_with_nothing(carried: CarriedRows) -> bool:
+    """Whether the first maximum is -inf, whatever it is scaled by."""
+    begin = uniform_constant(carried.first[1])
+    return isinstance(begin, FloatAttr) and begin.value.data == float("-inf")
+
+
+def _reads_differences(carried: CarriedRows, difference: Difference, factor: Power) -> bool:
+    """Whether a loop reads its maxima for the next ones and for the arguments of powers alone."""
+    faded = Difference.of(factor)
+    assert faded is not None, "factors are powers of differences"
+    before, behind = carried.loop.body.block.args[carried.most + 1], carried.next_most
+    repeated, last = without_layout(difference.of_rows).owner, carried.loop.body.block.last_op
+    of_rows = {
+        op
+        for op in readers(behind)
+        if isinstance(op, tensor.ExtractOp) and op.parent_op() is repeated
+    }
+    is_next = readers(before) == {behind.owner, faded.value.owner}
+    return is_next and readers(behind) == {faded.value.owner, last, *of_rows}
+
+
+def _scale_behind(carried: CarriedRows, scale: Scale) -> None:
+    """Scale the maxima that a loop leaves."""
+    result = carried.results[1]
+    if not (read := list(result.uses)):
+        return
+    builder = Builder(InsertPoint.after(carried.loop))
+    product = arith.MulfOp(result, scale.tile(builder, result))
+    builder.insert(product)
+    for use in read:
+        use.operation.operands[use.index] = product.result
