@@ -98,6 +98,7 @@ What products read comes, by warps of its own, while the product before is made.
 _TO_THREADS = (
     "convert-tileas-to-cute-nvgpu",
     "share-ctas",
+    "fuse-differences",
     "place-turns",
     "expand-int-to-float",
     "expand-division",

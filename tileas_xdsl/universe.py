@@ -43,6 +43,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "expand-division",
         "expand-int-to-float",
         "expand-math",
+        "fuse-differences",
         "fuse-fma",
         "join-neighbouring-loads",
         "recompute-conditions",

@@ -161,22 +161,19 @@ func.func @exponentials(%v: vector<4xf32>) -> vector<4xf32> {
 // CHECK-NEXT:    %7 = vector.extract %6[0] : f32 from vector<1xf32>
 // CHECK-NEXT:    %8 = arith.constant 8.700000e+01 : f32
 // CHECK-NEXT:    %9 = arith.cmpf ole, %7, %8 : f32
-// CHECK-NEXT:    %10 = arith.extui %9 : i1 to i32
-// CHECK-NEXT:    %11 = cute_nvgpu.arch.redux "and" %10
-// CHECK-NEXT:    %12 = arith.constant 0 : i32
-// CHECK-NEXT:    %13 = arith.cmpi ne, %11, %12 : i32
-// CHECK-NEXT:    %14 = scf.if %13 -> (vector<4xf32>) {
-// CHECK-NEXT:      %15 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
-// CHECK-NEXT:      ^bb0(%16: f32):
-// CHECK-NEXT:        %17 = arith.constant 1.44269502 : f32
-// CHECK-NEXT:        %18 = arith.mulf %16, %17 : f32
-// CHECK-NEXT:        %19 = arith.constant -0.693147182 : f32
-// CHECK-NEXT:        %20 = math.fma %18, %19, %16 : f32
-// CHECK-NEXT:        %21 = arith.constant 1.500000e-09 : f32
-// CHECK-NEXT:        %22 = math.fma %18, %21, %20 : f32
-// CHECK-NEXT:        %23 = math.exp2 %18 {nv_tileas.ftz} : f32
-// CHECK-NEXT:        %24 = math.fma %23, %22, %23 : f32
-// CHECK-NEXT:        cute.fragment.yield %24 : f32
+// CHECK-NEXT:    %10 = cute_nvgpu.arch.vote "all" %9
+// CHECK-NEXT:    %11 = scf.if %10 -> (vector<4xf32>) {
+// CHECK-NEXT:      %12 = cute.fragment.map %v : vector<4xf32> -> vector<4xf32> {
+// CHECK-NEXT:      ^bb0(%13: f32):
+// CHECK-NEXT:        %14 = arith.constant 1.44269502 : f32
+// CHECK-NEXT:        %15 = arith.mulf %13, %14 : f32
+// CHECK-NEXT:        %16 = arith.constant -0.693147182 : f32
+// CHECK-NEXT:        %17 = math.fma %15, %16, %13 : f32
+// CHECK-NEXT:        %18 = arith.constant 1.500000e-09 : f32
+// CHECK-NEXT:        %19 = math.fma %15, %18, %17 : f32
+// CHECK-NEXT:        %20 = math.exp2 %15 {nv_tileas.ftz} : f32
+// CHECK-NEXT:        %21 = math.fma %20, %19, %20 : f32
+// CHECK-NEXT:        cute.fragment.yield %21 : f32
 // CHECK:         } else {
 // CHECK:             {nv_tileas.sat} : f32
 

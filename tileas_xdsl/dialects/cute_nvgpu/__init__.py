@@ -25,7 +25,7 @@ Constructors take values and Python numbers; `pred` is an `i1` value, without it
 | sparse products | `UmmaSparseOp(d, a, b, metadata, descriptor, accumulate, kind, num_cta=1) UmmaBlockScaledSparseOp(..., scales, ...)` |
 | addresses | `MakeTmaDescTiledOp(gmem, smem_layout, cta_v_map, num_multicast=None) GetTmaDescAddrOp(desc) GetGridConstantPointerOp(desc) CastTmaDescToIntegerOp(desc) GetDynSmemSizeOp()` |
 | sm_80 | `CpAsyncOp(smem, gmem, bytes, cache="always", pred=None) CpAsyncCommitOp() CpAsyncWaitOp(count) CpAsyncMbarrierArriveOp(ptr) MmaSm80Op(a, b, c, shape=, a_type=, b_type=) MmaSm89Op(...) MmaSm80SparseOp(a, b, c, metadata, shape=, a_type=, b_type=, selector=0, ordered=False)` |
-| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") PrmtOp(a, b, selector)` |
+| warps | `StsmOp(ptr, value, num_matrices=4, transpose=False) LdsmOp(ptr, result_type, num_matrices=4, transpose=False) ShuffleOp(value, lane, mode="bfly") ReduxOp(value, kind="add") VoteOp(value, kind="all") PrmtOp(a, b, selector)` |
 """  # noqa: E501
 
 from typing import TYPE_CHECKING
@@ -92,7 +92,7 @@ else:
             "threads.launch_control": (
                 "CLC_RESPONSE_BYTES ClcResponseOp IssueClcQueryOp check_clc_response"
             ),
-            "threads.warp_collectives": "LdsmOp PrmtOp ReduxOp ShuffleOp StsmOp",
+            "threads.warp_collectives": "LdsmOp PrmtOp ReduxOp ShuffleOp StsmOp VoteOp",
             "tma.copies": (
                 "BulkCommitOp BulkWaitOp PrefetchTmaDescOp TmaLoadOp TmaReduceOp TmaStoreOp"
             ),

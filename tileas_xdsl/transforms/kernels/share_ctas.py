@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     StsmOp,
     SyncWarpOp,
     ThreadIdxOp,
+    VoteOp,
     WarpIdxOp,
 )
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
@@ -57,7 +58,7 @@ MAX_SHARED_BYTES = 12 << 10
 
 OF_A_WARP = Kinds(
     *(BlockIdxOp, GridDimOp, ThreadIdxOp, WarpIdxOp, LaneIdxOp, MakeWarpUniformOp, GetDynSmemOp),
-    *(ShuffleOp, ReduxOp, PrmtOp, LdsmOp, StsmOp, MmaSm80Op, SyncWarpOp, BarrierOp),
+    *(ShuffleOp, ReduxOp, VoteOp, PrmtOp, LdsmOp, StsmOp, MmaSm80Op, SyncWarpOp, BarrierOp),
 )
 """Operations of the GPU that do the same in one of several warps, or are rewritten here."""
 

@@ -182,6 +182,8 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %v: vector<8xbf16>, %i: i
   %2 = cute_nvgpu.arch.shuffle "idx" %i lane %i : i32 -> i32
   %3 = cute_nvgpu.arch.redux "umax" %i
   %4 = cute_nvgpu.arch.prmt %i, %2 by %3
+  %5 = arith.cmpi eq, %4, %i : i32
+  %6 = cute_nvgpu.arch.vote "any" %5
   func.return
 }
 
@@ -192,5 +194,7 @@ func.func @warps(%s: !cute.ptr<bf16, smem, align<16>>, %v: vector<8xbf16>, %i: i
 // CHECK-NEXT:    %2 = cute_nvgpu.arch.shuffle "idx" %i lane %i : i32 -> i32
 // CHECK-NEXT:    %3 = cute_nvgpu.arch.redux "umax" %i
 // CHECK-NEXT:    %4 = cute_nvgpu.arch.prmt %i, %2 by %3
+// CHECK-NEXT:    %5 = arith.cmpi eq, %4, %i : i32
+// CHECK-NEXT:    %6 = cute_nvgpu.arch.vote "any" %5
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     operand_def,
@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 
-__all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp"]
+__all__ = ["LdsmOp", "PrmtOp", "ReduxOp", "ShuffleOp", "StsmOp", "VoteOp"]
 
 ROW_BYTES = 16
 """A row of an 8x8 matrix of 16-bit elements."""
@@ -43,6 +43,9 @@ MATRICES = (1, 2, 4)
 
 SHUFFLE_MODES: Mapping[str, int] = {"bfly": 31, "down": 31, "idx": 31, "up": 0}
 """How `shfl.sync` finds its source lane, and its clamp for the whole warp."""
+
+VOTES = ("all", "any")
+"""What `vote.sync` tells."""
 
 REDUCTIONS: Mapping[str, str] = {
     "add": "add.s32",
@@ -156,6 +159,21 @@ class ReduxOp(FieldsOp):
         keyword_among(REDUCTIONS, "reduces by {known}, not by {given}"), default="add"
     )
     result = result_def(i32)
+
+    assembly_format = "$kind $value attr-dict"
+
+
+@irdl_op_definition
+class VoteOp(FieldsOp):
+    """Whether a condition holds in all lanes of the warp, or in any; every lane gets the result."""
+
+    name = "cute_nvgpu.arch.vote"
+
+    value: fields.Operand = fields.operand(i1)
+    kind: fields.String = fields.prop(
+        keyword_among(VOTES, "votes by {known}, not by {given}"), default="all"
+    )
+    result = result_def(i1)
 
     assembly_format = "$kind $value attr-dict"
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 
 from tileas_xdsl.dialects.cute import MakeFragmentOp
-from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
+from tileas_xdsl.dialects.cute_nvgpu import VoteOp
 from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.alike_elements import alike_elements, first_elements
@@ -98,8 +98,7 @@ def exp_of_fragment(x: Value, highest: float, *, is_uniform: bool = False) -> Va
         return _of_alike(x, length - alike, highest, is_uniform=is_uniform)
     is_near = least(x).compare("ge", -NEAR) if highest <= NEAR else largest(x).compare("le", NEAR)
     if is_uniform:
-        everywhere = ReduxOp(is_near.cast("extui", i32).ssa, "and")
-        is_near = is_near.scope.take(everywhere.result).compare("ne", 0)
+        is_near = is_near.scope.take(VoteOp(is_near.ssa).result)
     arms = (_of_each(x, near_exp), _of_each(x, exp))
     choice = scf.IfOp(is_near.ssa, [x.ssa.type], *arms)
     x.scope.insert(choice)

@@ -133,6 +133,23 @@ def _shuffled(x: NDArray[np.int32]) -> NDArray[np.int32]:
     return result
 
 
+VOTES = """
+%l = arith.cmpi slt, %x, %n : i32
+%s = arith.cmpi sle, %x, %n : i32
+%any = cute_nvgpu.arch.vote "any" %l
+%all = cute_nvgpu.arch.vote "all" %s
+%a = arith.extui %any : i1 to i32
+%b = arith.extui %all : i1 to i32
+%d = arith.addi %b, %b : i32
+%r = arith.addi %a, %d : i32
+"""
+
+
+def _voted(x: NDArray[np.int32]) -> NDArray[np.int32]:
+    found = int((x < x[31]).any()) + 2 * int((x <= x[31]).all())
+    return np.full(THREADS, found, np.int32)
+
+
 SHARED = """
 %s = cute_nvgpu.arch.get_dyn_smem 128 -> !cute.ptr<i32, smem>
 %mine = cute.add_offset %s, %t : !cute.ptr<i32, smem>, i32 -> !cute.ptr<i32, smem>
@@ -174,6 +191,7 @@ CASES: dict[str, tuple[str, Callable[[NDArray[np.int32]], NDArray[np.int32]]]] =
     ),
     "carried values change places": (SWAPPING, lambda x: LANES if x[31] % 2 else x),
     "shuffles": (SHUFFLES, _shuffled),
+    "votes": (VOTES, _voted),
     "shared memory": (SHARED, lambda x: np.where(LANES < 16, x[::-1], 0).astype(np.int32)),
     "roles": (ROLES, lambda x: np.where(LANES == 0, (LANES + x[0]) ** 2, LANES + x[0])),
 }

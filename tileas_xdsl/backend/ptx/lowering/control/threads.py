@@ -94,6 +94,11 @@ def _store_matrices(op: nvgpu.StsmOp, low: Lowering) -> None:
     low.act(ptx.StmatrixOp(address.base, value, trans=transpose, offset=address.offset))
 
 
+def _vote(op: nvgpu.VoteOp, low: Lowering) -> None:
+    mask = low.constant(WHOLE_WARP)
+    low.define(op.result, low.emit(ptx.VoteOp(low.value(op.value), mask, op.kind.data)))
+
+
 def _load_matrices(op: nvgpu.LdsmOp, low: Lowering) -> None:
     address, form = low.address_of(op.ptr), low.form(op.result)
     count, transpose = op.num_matrices.value.data, op.transpose is not None
@@ -118,6 +123,7 @@ HANDLERS: Mapping[type[Operation], Handler] = {
     nvgpu.ShuffleOp: _shuffle,
     nvgpu.PrmtOp: _permute_bytes,
     nvgpu.ReduxOp: _reduce,
+    nvgpu.VoteOp: _vote,
     nvgpu.StsmOp: _store_matrices,
     nvgpu.LdsmOp: _load_matrices,
 }
