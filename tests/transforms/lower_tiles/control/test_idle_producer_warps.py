@@ -45,21 +45,33 @@ def gathered_by_number(indices, a, b, c):
 
 
 @ct.kernel
+def gathered_by_word(indices, a, b, c):
+    acc = ct.zeros((64, COLUMNS), dtype=ct.float32)
+    for k in range(indices.shape[0]):
+        i = ct.load(indices, (k,), (1,)).item()
+        acc = ct.mma(ct.load(a, (0, i), (64, 64)), ct.load(b, (i, 0), (64, COLUMNS)), acc)
+    ct.store(c, (0, 0), acc)
+
+
+@ct.kernel
 def gathered_by_tile(indices, a, b, c):
     acc = ct.zeros((64, COLUMNS), dtype=ct.float32)
     for k in range(indices.shape[0]):
-        i = ct.max(ct.load(indices, (k,), (1,))).item()
+        i = ct.max(ct.load(indices, (k // 2,), (2,))).item()
         acc = ct.mma(ct.load(a, (0, i), (64, 64)), ct.load(b, (i, 0), (64, COLUMNS)), acc)
     ct.store(c, (0, 0), acc)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("kernel", "is_for_one"), [(gathered_by_number, True), (gathered_by_tile, False)]
+    ("kernel", "is_for_one"),
+    [(gathered_by_number, True), (gathered_by_word, True), (gathered_by_tile, False)],
 )
 def test_no_warp_is_left_behind(kernel: Any, is_for_one: bool, target: str) -> None:
     made = arguments()
     indices, a, b, _ = made
+    if kernel is gathered_by_tile:
+        indices = np.repeat(indices.reshape(-1, 2).max(axis=1), 2)
     compiled = tileas.compile(kernel, *made, target=target)
     _, _, producer = compiled.ptx.partition("setmaxnreg.dec")
     issued, _, _ = producer.partition("cp.async.bulk.tensor")
