@@ -202,7 +202,7 @@ def test_numbers_of_arguments_and_grids_that_do_not_fit_are_refused() -> None:
     made, api = launcher(compiled(Gemm(bm=128, bn=64, bk=64, cluster=2)))
     with pytest.raises(ArgumentError, match="takes 3 arguments"):
         made.launch(gemm_tensors()[:2], (2, 2))
-    with pytest.raises(LaunchError, match=r"the grid has 3 blocks along [xy]"):
+    with pytest.raises(LaunchError, match=r"the grid has 3 CTAs along [xy]"):
         made.launch(gemm_tensors(), (3, 3))
     with pytest.raises(ArgumentError, match="a grid has one to three"):
         made.launch(gemm_tensors(), (1, 0))

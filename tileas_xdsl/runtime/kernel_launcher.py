@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
+from tileas_xdsl.interpreters.ptx.launch import check_grid
 from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
@@ -229,14 +230,6 @@ class Launcher:
             for one in staged.values():
                 one.read_back()
 
-    def _check_grid(self, grid: Sequence[int]) -> None:
-        for extent, blocks, axis in zip(grid, self.abi.cluster, "xyz", strict=True):
-            if extent % blocks:
-                raise LaunchError(
-                    f"the grid has {extent} blocks along {axis}; clusters of the kernel have "
-                    f"{blocks}"
-                )
-
     # Arguments.
 
     def _items(self, args: Sequence[Any]) -> LaunchItems:
@@ -328,7 +321,7 @@ class Launcher:
         key = (order, grids, items.lengths, *(_key(value, found) for value, found in pairs))
         prepared = self._prepared.get(key)
         if prepared is None:
-            self._check_grid(grids[1])
+            check_grid(grids[1], self.abi.cluster)
             if self.device.capture(stream):
                 self.device.launch_memory.keep(self._module)
             prepared = self._prepare(self._checked(items, arrays), grids, stream)

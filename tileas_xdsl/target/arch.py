@@ -40,6 +40,8 @@ class Target:
     warps_per_multiprocessor: int = 64
     blocks_per_multiprocessor: int = 32
     threads_per_block: int = 1024
+    grid_extents: tuple[int, int, int] = ((1 << 31) - 1, 65_535, 65_535)
+    """The most blocks along x, y and z (CUDA Programming Guide, compute capabilities)."""
     blocks_per_cluster: int = 8
     """The portable cluster size; a kernel may request 16."""
     tma_destination: str = "shared::cluster"

@@ -76,7 +76,7 @@ TUNED = module("ret;").replace("k()", "k()\n.reqntid 64, 1, 1\n.reqnctapercluste
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"grid": 3}, "grid (3, 1, 1) is no multiple of cluster (2, 1, 1)"),
+        ({"grid": 3}, "the grid has 3 CTAs along x; clusters of the kernel have 2"),
         ({"grid": 0}, "grid 0 is not one to three positive sizes"),
         ({"grid": 2, "block": 32}, "is not the (64, 1, 1) that the kernel requires"),
         ({"grid": 2, "cluster": 1}, "cluster (1, 1, 1) is not the (2, 1, 1)"),
@@ -100,6 +100,19 @@ def test_block_sizes_have_to_be_known_and_small() -> None:
         run(parsed, None, [], 1)
     with pytest.raises(LaunchError, match="a block of 2048 threads has more than 1024"):
         run(parsed, None, [], 1, (64, 32))
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ((1, 65_536), "the grid has 65536 CTAs along y, more than 65535"),
+        ((1, 1, 70_000), "the grid has 70000 CTAs along z, more than 65535"),
+        (1 << 31, "the grid has 2147483648 CTAs along x, more than 2147483647"),
+    ],
+)
+def test_grids_are_those_that_a_gpu_starts(grid: Any, message: str) -> None:
+    with pytest.raises(LaunchError, match=message):
+        run(load(module("ret;"), "k.ptx"), None, [], grid, 1)
 
 
 def test_findings_may_be_raised() -> None:

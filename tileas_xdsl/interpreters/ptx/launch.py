@@ -54,7 +54,7 @@ Shape = int | Sequence[int]
 Progress = Callable[[int, int], None]
 """Called with the number of finished CTAs and that of all."""
 
-MAX_THREADS = Target.threads_per_block
+MAX_THREADS, MAX_GRID = Target.threads_per_block, Target.grid_extents
 REGISTERS = Target.registers_per_multiprocessor
 MAX_CLUSTER = 16
 
@@ -414,9 +414,19 @@ def launch_sizes(
         raise LaunchError(f"cluster {together} is not the {required} that the kernel requires")
     if prod(together) > MAX_CLUSTER:
         raise LaunchError(f"a cluster of {prod(together)} CTAs has more than {MAX_CLUSTER}")
-    if any(g % c for g, c in zip(blocks, together, strict=True)):
-        raise LaunchError(f"grid {blocks} is no multiple of cluster {together}")
+    check_grid(blocks, together)
     return blocks, threads, together
+
+
+def check_grid(grid: Three, cluster: Three) -> None:
+    """Raise `LaunchError` for more CTAs than any GPU starts, and for parts of clusters."""
+    for extent, most, together, axis in zip(grid, MAX_GRID, cluster, "xyz", strict=True):
+        if extent > most:
+            raise LaunchError(f"the grid has {extent} CTAs along {axis}, more than {most}")
+        if extent % together:
+            raise LaunchError(
+                f"the grid has {extent} CTAs along {axis}; clusters of the kernel have {together}"
+            )
 
 
 def _check_block(kernel: Kernel, threads: Three) -> None:
