@@ -33,6 +33,10 @@ typer.testing._get_command = cache(typer.testing._get_command)
 # for cycles took a sixth of the time.
 gc.set_threshold(50_000, 20, 100)
 
+# Compilations count what they leave as old where nothing is frozen; here all is, once it is
+# collected (below), and some are compiled before.
+gc.freeze()
+
 
 def pytest_collection_finish() -> None:
     """Leave what is imported out of garbage collection."""

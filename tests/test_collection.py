@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from tileas_xdsl.collection import RARE_THRESHOLD, _count_as_old, collected_rarely
+from tileas_xdsl import collection
+from tileas_xdsl.collection import RARE_THRESHOLD, _is_frozen, collected_rarely
 
 
 @pytest.fixture(autouse=True)
@@ -47,18 +49,55 @@ def test_contexts_that_overlap_end_with_the_last_one() -> None:
 def nothing_frozen() -> Iterator[None]:
     """As in a program: `conftest.py` freezes what tests share."""
     gc.unfreeze()
+    _is_frozen.cache_clear()
     yield
     gc.freeze()
+    _is_frozen.cache_clear()
+
+
+class Cycle:
+    """Something that nothing but a walk frees."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def _is_young(objects: list[Cycle]) -> bool:
+    young = {id(one) for generation in (0, 1) for one in gc.get_objects(generation)}
+    return bool(young & set(map(id, objects)))
 
 
 @pytest.mark.usefixtures("nothing_frozen")
-def test_what_a_first_compilation_loads_is_not_walked() -> None:
-    _count_as_old.cache_clear()
+def test_what_a_compilation_leaves_is_not_walked() -> None:
+    for _ in range(2):
+        with collected_rarely(as_old=True):
+            left = [Cycle() for _ in range(2000)]
+        assert not _is_young(left)
     with collected_rarely():
-        loaded = [[n] for n in range(2000)]
-    young = {id(one) for generation in (0, 1) for one in gc.get_objects(generation)}
-    assert not young & set(map(id, loaded))
+        others = [Cycle() for _ in range(2000)]
+    assert others
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_it_is_freed_once_there_is_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_left", [0])
+    found = weakref.WeakSet[Cycle]()
+    for _ in range(3):
+        with collected_rarely(as_old=True):
+            found.update(Cycle() for _ in range(1000))
+    assert len(found) == 3000
+    monkeypatch.setattr(collection, "_left", [RARE_THRESHOLD])
+    with collected_rarely(as_old=True):
+        pass
+    assert not found
+
+
+def test_what_a_program_froze_stays_so() -> None:
+    assert gc.get_freeze_count() > 0
+    with collected_rarely(as_old=True):
+        pass
+    assert gc.get_freeze_count() > 0
 
 
 @pytest.mark.parametrize("threshold", [0, 10 * RARE_THRESHOLD])

@@ -46,6 +46,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from tileas_xdsl.collection import collected_rarely
 
-    with collected_rarely():
+    with collected_rarely(as_old=True):
         found = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return found

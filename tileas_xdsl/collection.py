@@ -23,11 +23,16 @@ _lock = Lock()
 _usual: list[tuple[int, int, int]] = []
 """The thresholds before each compilation that runs now; the first ones are those of the program."""
 
+_left = [0]
+"""Objects that compilations have left as old since those were walked."""
+
 
 @contextmanager
-def collected_rarely() -> Generator[None]:
+def collected_rarely(*, as_old: bool = False) -> Generator[None]:
     """Collect cycles rarely until the last of such contexts ends, in whatever thread.
 
+    What is young then counts as old with `as_old`: it is walked when there are
+    `RARE_THRESHOLD` of such objects, not behind each compilation, and until then takes memory.
     Thresholds that are higher already, or 0 (never), stay as they are.
     """
     with _lock:
@@ -42,17 +47,26 @@ def collected_rarely() -> Generator[None]:
             before = _usual[0]
             _usual.pop()
             if not _usual:
-                _count_as_old()
+                if as_old and 0 < before[0] < RARE_THRESHOLD and not _is_frozen():
+                    _count_as_old()
                 gc.set_threshold(*before)
 
 
-@cache
 def _count_as_old() -> None:
-    """Move what is young to the oldest generation, without a walk; once.
+    """Move what is young to the oldest generation, without a walk, unless that is due.
 
-    Else the collection after a first compilation would walk the modules that it has loaded.
-    Behind others there is IR alone, which nothing but a walk frees.
+    Behind a first compilation that is modules which it has loaded, behind others IR, which nothing
+    but a walk frees: an eighth of a compilation, as much where many are walked together.
     """
-    if not gc.get_freeze_count():  # what a program froze stays frozen
-        gc.freeze()
-        gc.unfreeze()
+    _left[0] += gc.get_count()[0]
+    if _left[0] > RARE_THRESHOLD:
+        _left[0] = 0
+        gc.collect()
+    gc.freeze()
+    gc.unfreeze()
+
+
+@cache
+def _is_frozen() -> bool:
+    """Whether the program froze something, which stays frozen; asked once, for it is counted."""
+    return gc.get_freeze_count() > 0

@@ -103,7 +103,7 @@ def compile(
 ) -> CompiledKernel: ...
 
 
-@collected_rarely()
+@collected_rarely(as_old=True)
 def compile(
     source: Any,
     *arguments: Any,
@@ -245,7 +245,7 @@ def default_passes(module: ModuleOp, kernel: str | None = None) -> Sequence[ArgS
     return [*left.to_tiles, *left.passes]
 
 
-@collected_rarely()
+@collected_rarely(as_old=True)
 def compile_module(
     module: ModuleOp,
     ctx: Context,
