@@ -359,3 +359,25 @@ func.func @updates(%a: !nv_tileaa.ptr<f16, 1>, %c: !nv_tileaa.ptr<f32, 1>, %n: i
 // CHECK-NEXT:      %{{.*}} = nv_tileas.tiled_atomic_rmw add %staging, %vc[%zero, %zero] relaxed gpu {nv_tileas.until_read, atom = #nv_tileas<atom tma_redg_2d<op = add>>, allow_tma = true}
 // CHECK-NEXT:      scf.yield %t
 // CHECK:         nv_tileas.tiled_atomic_rmw add %{{.*}} acq_rel gpu {nv_tileas.not_by_tma = "it is acq_rel, and reductions of TMA are relaxed"
+
+// -----
+
+// A tile that a product reads in shared memory and threads in registers, for the norms of its rows, comes by
+// TMA once: threads read it there.
+
+func.func @normed(%a: !nv_tileaa.ptr<f16, 1>, %b: tensor<32x64xf16, #nv_tileas<space smem>>, %c: tensor<64x64xf32>, %i: index) -> (tensor<64x64xf32>, tensor<64x32xf16>) {
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x32xf16, strided<[32, 1]>>
+  %va = nv_tileas.view %ma : memref<64x32xf16, strided<[32, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %x = nv_tileas.tiled_load %va[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+  %square = arith.mulf %x, %x : tensor<64x32xf16>
+  %sx = nv_tileas.convert_layout %x : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+  %d = nv_tileas.dot %sx, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return %d, %square : tensor<64x64xf32>, tensor<64x32xf16>
+}
+
+// CHECK-LABEL: func.func @normed
+// CHECK:         %x = nv_tileas.tiled_load %va[%i, %i] {atom = #nv_tileas<atom tma_load_2d>
+// CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %x
+// CHECK-NEXT:    %square = arith.mulf %[[READ]], %[[READ]]
+// CHECK-NEXT:    nv_tileas.dot %x, %b, %c

@@ -598,3 +598,36 @@ func.func @stream(%q: !nv_tileas.tiled_view<64x32xf16, gmem>, %k: !nv_tileas.til
 // CHECK-NEXT:    nv_tileas.async.pipeline.inc_iter %[[J]]
 // CHECK-NEXT:    arith.extf
 // CHECK-NEXT:    nv_tileas.tiled_store
+
+// -----
+
+// Threads may read such a tile in registers too, as they do for the norms of its rows.
+
+func.func @read_stream(%q: !nv_tileas.tiled_view<64x32xf16, gmem>, %k: !nv_tileas.tiled_view<32x64xf16, gmem>, %c: !nv_tileas.tiled_view<64x64xf32, gmem>, %n: index, %tiles: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  scf.for %t = %zero to %tiles step %one {
+    %x = nv_tileas.tiled_load %q[%t, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %r = nv_tileas.convert_layout %x : tensor<64x32xf16, #nv_tileas<space smem>> -> tensor<64x32xf16>
+    "test.op"(%r) : (tensor<64x32xf16>) -> ()
+    %sum = scf.for %j = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+      %y = nv_tileas.tiled_load %k[%j, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<32x64xf16, gmem> -> tensor<32x64xf16, #nv_tileas<space smem>>
+      %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+      scf.yield %next : tensor<64x64xf32>
+    }
+    %rounded = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+    %widened = arith.extf %rounded : tensor<64x64xf16> to tensor<64x64xf32>
+    nv_tileas.tiled_store %widened, %c[%t, %zero] {atom = #nv_tileas<atom stg>, nv_tileas.until_read} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+    scf.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @read_stream
+// CHECK:       }, agent 1 {
+// CHECK:         %{{.*}}, %[[X:.*]] = nv_tileas.async.pipeline.consumer_read
+// CHECK:         %r = nv_tileas.convert_layout %[[X]]
+// CHECK-NEXT:    "test.op"(%r)
+// CHECK:           nv_tileas.dot %[[X]]
+// CHECK:         nv_tileas.async.pipeline.consumer_release

@@ -204,8 +204,7 @@ class TileasChooseTma(ModulePass):
     """Load dot operands in shared memory and store accumulators by TMA, where that is legal.
 
     Needs: kernels of tiles that are not laid out, with arrays behind pointers; loads that are
-    converted into shared memory and used in no other way; stores of what is computed from sums
-    element by element.
+    converted into shared memory; stores of what is computed from sums element by element.
 
     On targets that have it, loads and stores outside of loops through pointers to rows of an
     array, by a vector of their numbers and masked by its extents, move rows by gather4, scatter4;
@@ -251,8 +250,8 @@ def _is_legal(op: LoadOp | StoreOp | TiledLoadOp | Written, problem: str | None)
 
 
 def _is_in_memory(load: TiledLoadOp) -> bool:
-    """Whether all that is done with a tile is to put it, or its rows, into shared memory."""
-    return any(load.result.uses) and all(map(_is_converted, load.result.uses))
+    """Whether a tile, or its rows, is put into shared memory, whatever else is done with it."""
+    return any(map(_is_converted, load.result.uses))
 
 
 def _is_converted(use: Use) -> bool:

@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
@@ -55,10 +55,12 @@ def streamed_bytes(needed: ProducerSlice) -> int:
 
 
 def _is_multiplied_in_registers(tile: SSAValue) -> bool:
-    """Whether matrix units alone read a tile, or views of it, and add up in registers."""
+    """Whether matrix units that add up in registers read a tile, or its views; threads may too."""
     for use in tile.uses:
         match use.operation:
             case ViewOp() as view if _is_multiplied_in_registers(view.result):
+                continue
+            case ConvertLayoutOp():
                 continue
             case DotOp() as dot if use.index < 2:
                 unit = matrix_unit_of(dot.atom)

@@ -48,7 +48,7 @@ class TileasPipelineLoads(ModulePass):
     for those behind it that load the same tiles: a pipeline of as many stages as `latency` asks for
     and shared memory has; an agent of one warpgroup, which repeats the control flow around the
     loads and fills the stages; an agent whose loops read them, with all else that the kernel does.
-    Tiles that loops around load for products alone, as queries of attention in a loop over tile
+    Tiles that loops around load for products, as queries of attention in a loop over tile
     blocks, have a ring of their own: the producer loads them for the next round of that loop.
     Numbers in front of all loops are computed there, by all threads.  Atomic updates in no order
     with others, on whose results loads depend (a counter of tiles), are the producer's, which hands
