@@ -230,3 +230,23 @@ func.func @log_of_any(%x: f32) -> f32 {
 // CHECK-LABEL: func.func @log_of_any
 // CHECK:         arith.cmpf olt, %x
 // CHECK:         arith.cmpf oeq, %x
+
+// -----
+
+// Square roots of a fragment are rounded by fused multiply-adds behind one test of all elements, where ptxas
+// would branch at each.
+
+func.func @roots(%v: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sqrt %v : vector<8xf32>
+  func.return %0 : vector<8xf32>
+}
+
+// CHECK-LABEL: func.func @roots
+// CHECK:         %[[PLAIN:.*]] = arith.andi
+// CHECK-NEXT:    scf.if %[[PLAIN]] -> (vector<8xf32>) {
+// CHECK:           %[[R:.*]] = math.rsqrt %{{.*}} {nv_tileas.ftz} : vector<8xf32>
+// CHECK-NEXT:      %[[S:.*]] = arith.mulf %v, %[[R]]
+// CHECK:           math.fma %{{.*}}, %[[S]], %v
+// CHECK:         } else {
+// CHECK:           scf.for
+// CHECK:             math.sqrt %{{.*}} : f32

@@ -16,7 +16,9 @@ from tests.support.math_expansions import (
     evaluated_by,
     reference,
 )
+from tests.support.plain_kernels import kernel, load, store
 from tileas_xdsl.backend.ptx.lowering.arithmetic.functions import FUNCTIONS, WRITTEN_OUT
+from tileas_xdsl.compiler import compile
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 from tileas_xdsl.transforms.math_functions import coefficients
 from tileas_xdsl.transforms.math_functions.coefficients import Polynomial
@@ -181,3 +183,25 @@ def test_one_plus_a_tangent_is_as_close_as_both_and_closer_where_they_cancel() -
     assert (apart <= (6 + 3 * np.abs(x)) * 2.0**-24 * exact).all()
     edges = np.array([-np.inf, -1e30, 1e30, np.inf, np.nan, 0.0], np.float32)
     assert np.array_equal(evaluated_by(one_plus_tanh, edges), [0, 0, 2, 2, np.nan, 1], True)
+
+
+def test_square_roots_of_fragments_have_all_bits() -> None:
+    """Eight to a thread, on the emulator: plain ones, zeros among them, and any bits at all."""
+    rng = np.random.default_rng(4)
+    plain, normal = (rng.integers(0x0D000000, 0x7F800000, n, np.uint32) for n in (65536, 4096))
+    normal[::7] = 0
+    any_bits = rng.integers(0, 1 << 32, 4096, np.uint32)
+    x = np.concatenate([plain, normal, any_bits]).view(np.float32)
+    tile = "tensor<1024xf32>"
+    body = f"%r = math.sqrt %t : {tile}\n  "
+    memref = f"memref<{len(x)}xf32>"
+    text = kernel(
+        f"%a: {memref}, %o: {memref}",
+        load("t", "a", memref, "1024xf32", "%x") + body + store("r", "o", memref, "1024xf32", "%x"),
+    )
+    made = compile(text, "sm_90a")
+    run = made.emulate(x, np.zeros_like(x), grid=len(x) // 1024)
+    assert run.findings == []
+    assert made.ptx.count("rsqrt.approx.ftz.f32") == 8
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(run.arrays[1], np.sqrt(x))

@@ -42,6 +42,7 @@ from tileas_xdsl.transforms.math_functions.f32.exponentials import (
     exp_of_fragment,
     one_plus_tanh,
 )
+from tileas_xdsl.transforms.math_functions.f32.roots import sqrt_of_fragment
 
 MIN_ELEMENTS = 4
 """Elements from which on a test of all of them costs less than what it saves."""
@@ -50,7 +51,7 @@ MIN_ELEMENTS = 4
 class ExpandFunction(RewritePattern):
     """Expand a function to its sequence, unless an approximate instruction is allowed."""
 
-    root_kinds = tuple({*IN_ANY, *IN_F32, *IN_F64, *WHOLE_IN_F32, *WHOLE_IN_F64})
+    root_kinds = tuple({*IN_ANY, *IN_F32, *IN_F64, *WHOLE_IN_F32, *WHOLE_IN_F64, math.SqrtOp})
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if isinstance(op.results[0].type if op.results else None, TensorType):
@@ -98,6 +99,8 @@ def _of_f32(op: Operation) -> Expansion | None:
     if (normal := OF_NORMAL.get(type(op))) is not None:
         (argument,) = operand_ranges(op, FloatRanges())
         single = normal if argument.low >= SMALLEST_NORMAL else single
+    if isinstance(op, math.SqrtOp):
+        return _roots(op) if _is_fragment(op) else None
     if isinstance(op, math.ExpOp) and _may_branch(op):
         (argument,) = operand_ranges(op, FloatRanges())
         return partial(exp_of_fragment, highest=argument.high, is_uniform=_is_uniform(op))
@@ -110,13 +113,25 @@ def _may_branch(op: Operation) -> bool:
     ptxas waits for products of warpgroups at branches (C7510), so that nothing is computed beside
     them.
     """
+    function = enclosing_function(op) if _is_fragment(op) else None
+    return function is not None and not has_instance(function, MmaSm90Op)
+
+
+def _is_fragment(op: Operation) -> bool:
+    """Whether a test of all elements pays."""
     vector = as_vector(op.results[0].type)
     if vector is None or vector.get_shape()[0] < MIN_ELEMENTS:
         return False
-    if isinstance(op.parent_op(), MapFragmentOp):
-        return False
-    function = enclosing_function(op)
-    return function is not None and not has_instance(function, MmaSm90Op)
+    return not isinstance(op.parent_op(), MapFragmentOp)
+
+
+def _roots(op: math.SqrtOp) -> Expansion | None:
+    """Square roots to nearest, where the back end would branch at each element."""
+    mode = float_mode(op)
+    if mode.approximate or not mode.exact:
+        return None
+    (argument,) = operand_ranges(op, FloatRanges())
+    return partial(sqrt_of_fragment, lowest=argument.low)
 
 
 def _is_uniform(op: Operation) -> bool:
