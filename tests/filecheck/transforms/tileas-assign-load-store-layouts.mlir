@@ -487,3 +487,85 @@ func.func @words(%out: !nv_tileas.tiled_view<128x128xi32, gmem>, %i: index) {
 // CHECK-LABEL: func.func @words
 // CHECK:         nv_tileas.convert_layout %{{.*}} -> tensor<128x16xi32, #nv_tileas.linear<"((4,32),16,2):((32@thread,1@value),2@thread,1@thread)">>
 // CHECK-NEXT:    nv_tileas.generate : tensor<128x16x8xi32, #nv_tileas.linear<"((4,32),16,(4,2)):((32@thread,4@value),2@thread,(1@value,1@thread))">> {
+
+// 15. Short rows that begin anywhere: each thread has as many words as there are, not all rows.
+
+func.func @short_rows(%x: !nv_tileaa.ptr<f32, 1>, %n: i32, %y: !nv_tileas.tiled_view<32xf32, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 1>} {
+  %base = tensor.splat %x : tensor<32x4x!nv_tileaa.ptr<f32, 1>>
+  %at = nv_tileas.generate : tensor<32x4xi32> {
+  ^bb0(%r: index, %c: index):
+    %row = arith.index_cast %r : index to i32
+    %column = arith.index_cast %c : index to i32
+    %begin = arith.muli %row, %n : i32
+    %offset = arith.addi %begin, %column : i32
+    nv_tileas.yield %offset : i32
+  }
+  %p = nv_tileaa.addptr %base, %at : tensor<32x4x!nv_tileaa.ptr<f32, 1>>, tensor<32x4xi32>
+  %a = nv_tileas.load %p {atom = #nv_tileas<atom ldg>} : tensor<32x4x!nv_tileaa.ptr<f32, 1>> -> tensor<32x4xf32>
+  %s = nv_tileas.reduce %a {axis = 1 : i32} : tensor<32x4xf32> -> tensor<32xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %m = arith.addf %l, %r : f32
+    nv_tileas.yield %m : f32
+  }
+  nv_tileas.tiled_store %s, %y[%i] {atom = #nv_tileas<atom stg>} : tensor<32xf32>, !nv_tileas.tiled_view<32xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @short_rows
+// CHECK:         %a = nv_tileas.load {{.*}} -> tensor<32x4xf32, #nv_tileas.blocked<"((8,4),4):((4@thread,1@value),1@thread)">>
+
+// 16. A few values that a tile is multiplied by: each thread loads those of its own rows, though others
+// load them as well, and no thread has to wait for another one.
+
+func.func @scaled(%x: !nv_tileas.tiled_view<64x16xf32, gmem>, %s: !nv_tileas.tiled_view<1x64xf32, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %a = nv_tileas.tiled_load %x[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x16xf32, gmem> -> tensor<64x16xf32>
+  %line = nv_tileas.tiled_load %s[%i, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64xf32, gmem> -> tensor<1x64xf32>
+  %column = nv_tileas.view %line : tensor<1x64xf32> -> tensor<64x1xf32>
+  %all = nv_tileas.generate : tensor<64x16xf32> {
+  ^bb0(%r: index, %c: index):
+    %none = arith.constant 0 : index
+    %one = tensor.extract %column[%r, %none] : tensor<64x1xf32>
+    nv_tileas.yield %one : f32
+  }
+  %p = arith.mulf %a, %all : tensor<64x16xf32>
+  nv_tileas.tiled_store %p, %x[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<64x16xf32>, !nv_tileas.tiled_view<64x16xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @scaled
+// CHECK:         %a = nv_tileas.tiled_load {{.*}} -> tensor<64x16xf32, #nv_tileas.blocked<"((32,2),(4,4)):((4@thread,4@value),(1@value,1@thread))">>
+// CHECK-NEXT:    %line = nv_tileas.tiled_load {{.*}} -> tensor<1x64xf32, #nv_tileas.linear<"(1,(32,2),4):(0,(4@thread,1@value),1@thread)">>
+
+// 17. What is only stored, as a view, is stored by the threads that have it: rows by chunks, and values of
+// rows by one of the threads that share a row.
+
+func.func @stored(%x: !nv_tileaa.ptr<f16, 1>, %y: !nv_tileas.tiled_view<1x16x128xf16, gmem>, %z: !nv_tileas.tiled_view<1x16xf16, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %pitch = arith.constant 128 : i32
+  %p = nv_tileaa.assume %x, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %base = tensor.splat %p : tensor<16x128x!nv_tileaa.ptr<f16, 1>>
+  %at = nv_tileas.generate : tensor<16x128xi32> {
+  ^bb0(%r: index, %c: index):
+    %row = arith.index_cast %r : index to i32
+    %column = arith.index_cast %c : index to i32
+    %begin = arith.muli %row, %pitch : i32
+    %offset = arith.addi %begin, %column : i32
+    nv_tileas.yield %offset : i32
+  }
+  %q = nv_tileaa.addptr %base, %at : tensor<16x128x!nv_tileaa.ptr<f16, 1>>, tensor<16x128xi32>
+  %a = nv_tileas.load %q {atom = #nv_tileas<atom ldg>} : tensor<16x128x!nv_tileaa.ptr<f16, 1>> -> tensor<16x128xf16>
+  %s = nv_tileas.reduce %a {axis = 1 : i32} : tensor<16x128xf16> -> tensor<16xf16> {
+  ^bb0(%l: f16, %r: f16):
+    %m = arith.maximumf %l, %r : f16
+    nv_tileas.yield %m : f16
+  }
+  %box = nv_tileas.view %a : tensor<16x128xf16> -> tensor<1x16x128xf16>
+  nv_tileas.tiled_store %box, %y[%i, %i, %i] {atom = #nv_tileas<atom stg>} : tensor<1x16x128xf16>, !nv_tileas.tiled_view<1x16x128xf16, gmem>
+  %line = nv_tileas.view %s : tensor<16xf16> -> tensor<1x16xf16>
+  nv_tileas.tiled_store %line, %z[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<1x16xf16>, !nv_tileas.tiled_view<1x16xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @stored
+// CHECK:         %a = nv_tileas.load {{.*}} -> tensor<16x128xf16, #nv_tileas.blocked<"((8,2),(8,16)):((16@thread,8@value),(1@value,1@thread))">>
+// CHECK:         nv_tileas.tiled_store %box, {{.*}} : tensor<1x16x128xf16, #nv_tileas.blocked<"(1,(8,2),(8,16)):(0,(16@thread,8@value),(1@value,1@thread))">>
+// CHECK:         nv_tileas.tiled_store %line, {{.*}} : tensor<1x16xf16, #nv_tileas.linear<

@@ -19,6 +19,7 @@ whose elements are held once each, `line_values` of any tile along any dimension
 
 from __future__ import annotations
 
+from math import prod
 from typing import TypeAlias
 
 from tileas_xdsl.layout.axes import E, terms_of
@@ -78,6 +79,17 @@ def line_values(layout: Layout, rank: int, axis: int) -> Layout | None:
     sharers = [(extent, E(THREAD, step)) for extent, step in _threads([*modes[axis], *copies])]
     lines += [from_modes(merged(sharers))] if sharers or not lines else []
     return make_layout(*lines)
+
+
+def registers_held(layout: Layout) -> int:
+    """Return how many registers of a thread a layout of digits has."""
+    return prod(extent for extent, axis, _ in _leaves(layout) or [] if axis == VALUE)
+
+
+def neighbours_held(layout: Layout) -> int:
+    """Return how many elements, adjacent along the first coordinate, are adjacent in registers."""
+    extent, *found = next(iter(_leaves(layout) or []), (1, THREAD, 1))
+    return extent if found == [VALUE, 1] else 1
 
 
 def line_sharers(layout: Layout, axis: int) -> list[tuple[int, int]]:

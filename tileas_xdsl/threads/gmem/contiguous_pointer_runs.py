@@ -72,7 +72,7 @@ class Runs:
         if layout is None:
             return None
         form = blocked(layout)
-        if form is None and not is_accumulator(layout):
+        if form is None and stored and not is_accumulator(layout):
             return None
         e = where.e
         # A run of one element gains nothing over a plain access, and 128 bits is the widest access

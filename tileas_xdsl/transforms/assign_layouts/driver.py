@@ -34,6 +34,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memo
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import lay_out_rearranged
 from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.stored_views import is_stored_view
 from tileas_xdsl.transforms.assign_layouts.request import Assignment, Decision, Preferences
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import common_spaces
 from tileas_xdsl.transforms.assign_layouts.spaces.required_conversions import (
@@ -60,10 +61,14 @@ def assign_layouts(
     groups = TileGroups(function)
     a = Assignment(plan, groups, common_spaces(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
-    # What rows are reduced to is laid out after the rows, what is broadcast over tiles after those.
+    # What rows are reduced to is laid out after the rows, what is broadcast over tiles after those,
+    # and what is only stored after what it shows.
     by_size = sorted(
         groups.groups,
-        key=lambda group: (is_broadcast_line(group), -len(group.shape), -prod(group.shape)),
+        key=lambda group: (
+            *(is_stored_view(a, group), is_broadcast_line(group)),
+            *(-len(group.shape), -prod(group.shape)),
+        ),
     )
     for is_memory in (False, True):
         for group in by_size:

@@ -16,15 +16,21 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
+from tileas_xdsl.analysis.memory.copied_chunks import copied_bytes
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.operations.modes import TRIVIAL
-from tileas_xdsl.layout.registers.row_values import line_values
+from tileas_xdsl.layout.registers.row_values import line_values, neighbours_held, registers_held
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 MATRIX = 2
+
+MAX_ACCESSES = 4
+"""Of a thread, to load what other threads load of a line too, rather than to fetch it from them."""
 
 
 def is_broadcast_line(group: TileGroup) -> bool:
@@ -39,16 +45,26 @@ def broadcast_line(a: Assignment, group: TileGroup) -> Layout | None:
         return None
     for tile, along in _broadcasts(group):
         choice = a.choice(tile)
-        if choice is None or choice.family is Family.BLOCKED:
-            continue
-        if not isinstance(choice.layout, Layout):
+        if choice is None or not isinstance(choice.layout, Layout):
             continue
         found = line_values(choice.layout, MATRIX, 1 - along)
-        if found is not None:
+        is_piece = choice.family is Family.BLOCKED
+        if found is not None and not (is_piece and _accesses(group, found) > MAX_ACCESSES):
             modes = [TRIVIAL] * len(group.shape)
             modes[axis] = found[0]
             return make_layout(*modes, *(found[k] for k in range(1, found.rank)))
     return None
+
+
+def _accesses(group: TileGroup, values: Layout) -> int:
+    """Accesses of a thread to its values of a line: of neighbours at once, as far as is known."""
+    runs = [_run(v.owner) for v in group.values if isinstance(v.owner, LoadOp)]
+    return registers_held(values) // min([neighbours_held(values), *runs])
+
+
+def _run(load: LoadOp) -> int:
+    """Elements that a load through pointers is known to access at once."""
+    return max(1, 8 * copied_bytes(load) // bits_of(element_of(load.result.type)))
 
 
 def _line_axis(shape: tuple[int, ...]) -> int | None:

@@ -26,24 +26,24 @@ from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 LANES, WORD_BYTES = 32, 4
 
+CHUNK_SIZES = (1, 2, 4, 8, 16)
+"""Bytes of the elements that fill chunks of 16 bytes."""
+
 
 def chunk_layouts(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[RegisterLayout]:
-    """Layouts of contiguous chunks, the widest accesses first."""
+    """Layouts of contiguous chunks: warps that cover several rows, then one, the widest first.
+
+    Where warps cover several rows, shorter chunks come last, for rows that begin between words of
+    16 bytes: of 32 unaligned rows of 4 f32 a lane has four single words, where whole rows would be
+    dealt to four lanes, all 32 of them eight times over.
+    """
     min_bytes = _min_element_bytes(a, group)
     chunk_bytes = max(min_bytes, _least_for_all_threads(group, agent))
-    found = [
-        *_multi_row_layouts(a, group, agent, min_bytes, chunk_bytes),
-        *_single_row_layouts(group.shape, agent, chunk_bytes),
-    ]
-    return list(dict.fromkeys(found))
-
-
-def _single_row_layouts(
-    shape: tuple[int, ...], agent: Agent, min_bytes: int
-) -> Iterator[RegisterLayout]:
-    """Blocked layouts with chunks of 16 bytes of elements of `min_bytes`, the widest first."""
-    sizes = (size for size in (1, 2, 4, 8, 16) if size >= min_bytes)
-    yield from dict.fromkeys(blocked_layout(shape, agent.warps, size) for size in sizes)
+    sizes = [size for size in CHUNK_SIZES if size >= chunk_bytes]
+    lines = [*_multi_row_layouts(a, group, agent, min_bytes, chunk_bytes)]
+    rows = [blocked_layout(group.shape, agent.warps, size) for size in sizes]
+    shorter = [line_layout(group.shape, agent.warps, size) for size in sizes] if lines else []
+    return list(dict.fromkeys([*lines, *rows, *shorter]))
 
 
 def _multi_row_layouts(

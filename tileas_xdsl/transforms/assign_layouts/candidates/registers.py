@@ -114,6 +114,10 @@ from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import (
 from tileas_xdsl.transforms.assign_layouts.candidates.row_values import (
     values_of_rows,
 )
+from tileas_xdsl.transforms.assign_layouts.candidates.stored_views import (
+    layout_of_source,
+    stored_values,
+)
 from tileas_xdsl.transforms.assign_layouts.candidates.transposed_tiles import blocks_for_transpose
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
@@ -172,8 +176,9 @@ def _related_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
         return [Option(Family.DOT_OPERAND, operand)]
     if (values := values_of_rows(a, group, agent)) is not None:
         return [Option(Family.LINEAR, values)]
-    if (line := broadcast_line(a, group)) is not None:
-        return [Option(Family.LINEAR, line)]
+    for line in (broadcast_line(a, group), stored_values(a, group)):
+        if line is not None:
+            return [Option(Family.LINEAR, line)]
     if (blocks := blocks_for_transpose(a, group, agent)) is not None:
         return [_option(blocks, Family.LINEAR)]
     if _is_on_chip(a, group):
@@ -185,7 +190,9 @@ def _blocked_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
     """Layouts of contiguous chunks, the widest accesses first."""
     if is_copied(group):
         return [Option(Family.BLOCKED, layout_of_copied(group, agent, _chunk_element_bytes(group)))]
-    return [_option(layout, Family.BLOCKED) for layout in chunk_layouts(a, group, agent)]
+    chunks = [_option(layout, Family.BLOCKED) for layout in chunk_layouts(a, group, agent)]
+    shown = layout_of_source(a, group)
+    return chunks if shown is None else [Option(*shown), *chunks]
 
 
 def _is_on_chip(a: Assignment, group: TileGroup) -> bool:
