@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+import time
 import warnings
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,6 +37,7 @@ from tileas_xdsl.runtime.gpu import driver as driver_module
 from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.driver import DriverError, MissingDriverError, installed_driver
 from tileas_xdsl.runtime.kernel_launcher import (
+    MAX_PREPARED,
     CopiedArrayWarning,
     Launcher,
     SlowCodeWarning,
@@ -314,6 +318,29 @@ def test_nothing_is_left_after_many_launches() -> None:
     del made
     gc.collect()
     assert set(api.live.values()) == {0}
+
+
+def test_threads_launch_one_kernel_with_more_arguments_than_are_kept() -> None:
+    """What one thread has found, another one may not forget in the same moment."""
+    made, api = launcher(tileas.compile(VectorAdd().text()))
+    made._prepared = _SlowDict(made._prepared)
+
+    def run(first: int) -> None:
+        for k in range(2 * MAX_PREPARED):
+            place = 0x7F0000000000 + 0x1000 * ((first + k) % (MAX_PREPARED + 2))
+            made.launch([Tensor((100,), "torch.float32", place)] * 3, 2)
+
+    with ThreadPoolExecutor(4) as executor:
+        assert [*executor.map(run, range(0, 64, 16))] == [None] * 4
+    assert len(api.launches) == 4 * 2 * MAX_PREPARED
+
+
+class _SlowDict(OrderedDict[Any, Any]):
+    """A dictionary whose threads take turns in front of each change."""
+
+    def move_to_end(self, key: Any, last: bool = True) -> None:
+        time.sleep(0)
+        super().move_to_end(key, last)
 
 
 def test_arrays_of_dlpack_must_be_on_a_gpu() -> None:

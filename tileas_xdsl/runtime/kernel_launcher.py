@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -188,6 +189,7 @@ class Launcher:
         if kernel.host_code is not None:
             self._host = HostCode(kernel.host_code, self.abi.name)
         self._prepared: OrderedDict[object, _Prepared] = OrderedDict()
+        self._lock = threading.Lock()
 
     @cached_property
     def _resident(self) -> int:
@@ -323,17 +325,16 @@ class Launcher:
         pairs = zip(items.values, arrays, strict=True)
         order = self.device.launch_memory.order(stream)
         key = (order, grids, items.lengths, *(_key(value, found) for value, found in pairs))
-        prepared = self._prepared.get(key)
-        if prepared is None:
-            check_grid(grids[1], self.abi.cluster)
-            if self.device.capture(stream):
-                self.device.launch_memory.keep(self._module)
-            prepared = self._prepare(self._checked(items, arrays), grids, stream)
-            self._prepared[key] = prepared
-            while len(self._prepared) > MAX_PREPARED:
-                self._prepared.popitem(last=False)
-        self._prepared.move_to_end(key)
-        return prepared
+        with self._lock:
+            if key not in self._prepared:
+                check_grid(grids[1], self.abi.cluster)
+                if self.device.capture(stream):
+                    self.device.launch_memory.keep(self._module)
+                self._prepared[key] = self._prepare(self._checked(items, arrays), grids, stream)
+                while len(self._prepared) > MAX_PREPARED:
+                    self._prepared.popitem(last=False)
+            self._prepared.move_to_end(key)
+            return self._prepared[key]
 
     def _prepare(self, given: _Given, grids: tuple[Grid, Grid], stream: int) -> _Prepared:
         tile_blocks, ctas = grids
