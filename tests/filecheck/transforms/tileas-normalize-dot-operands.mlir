@@ -298,3 +298,29 @@ func.func @batches(%a: tensor<4x16x32xf16>, %b: tensor<4x32x16xf16>, %c: tensor<
   %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<4x16x32xf16>, tensor<4x32x16xf16>, tensor<4x16x16xf32> -> tensor<4x16x16xf32>
   func.return %r : tensor<4x16x16xf32>
 }
+
+// -----
+
+// Weights of bytes that are stored N x K become floats as they lie, scaled by columns of B.
+// CHECK-LABEL: @weights
+// CHECK:         %[[Y:.*]] = nv_tileas.generate : tensor<64x32xf16> {
+// CHECK-NEXT:    ^bb0(%[[N:.*]]: index, %[[K:.*]]: index):
+// CHECK-NEXT:      tensor.extract %w[%[[N]], %[[K]]] : tensor<64x32xi8>
+// CHECK-NEXT:      arith.sitofp
+// CHECK-NEXT:      tensor.extract %s[%[[N]]] : tensor<64xf16>
+// CHECK:         %[[S:.*]] = nv_tileas.convert_layout %[[Y]] : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[B:.*]] = nv_tileas.view %[[S]] : {{.*}} -> tensor<32x64xf16, #nv_tileas.shared<(32,64),(1,32)>>
+// CHECK-NEXT:    nv_tileas.dot %a, %[[B]], %c
+func.func @weights(%a: tensor<64x32xf16, #nv_tileas<space smem>>, %w: tensor<64x32xi8>, %s: tensor<64xf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {nv_tileas.warps = 4 : i32} {
+  %y = nv_tileas.generate : tensor<32x64xf16> {
+  ^bb0(%k: index, %n: index):
+    %x = tensor.extract %w[%n, %k] : tensor<64x32xi8>
+    %f = arith.sitofp %x : i8 to f16
+    %t = tensor.extract %s[%n] : tensor<64xf16>
+    %p = arith.mulf %f, %t : f16
+    nv_tileas.yield %p : f16
+  }
+  %b = nv_tileas.convert_layout %y : tensor<32x64xf16> -> tensor<32x64xf16, #nv_tileas<space smem>>
+  %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  func.return %r : tensor<64x64xf32>
+}

@@ -53,6 +53,7 @@ from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     CarryUnpermuted,
     FoldPermutations,
+    PermuteBehindElements,
     PermuteBehindView,
     ViewBeforePermutation,
     transposed_source,
@@ -212,6 +213,7 @@ class HoistLoopInvariantOperand(RewritePattern):
 PATTERNS: tuple[RewritePattern, ...] = (
     LoadInMemoryOrder(),
     FoldPermutations(),
+    PermuteBehindElements(),
     PermuteBehindView(),
     ViewBeforePermutation(),
     CarryUnpermuted(),
