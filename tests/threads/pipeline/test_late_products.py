@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 import tileas_xdsl as tileas
-from kernels.cutile.matmul import matmul
+from kernels.cutile.matmul import matmul, matmul_tf32
 from kernels.elements import ELEMENTS
 from tests.threads.pipeline.late_kernels import bytes_matmul, unpacked_matmul
 from tileas_xdsl.interpreters.ptx.execution.state import Order
@@ -22,6 +22,13 @@ def test_a_product_is_waited_for_behind_the_store_of_the_next_operand() -> None:
     store = text.rindex("st.shared", 0, product)
     assert text.index("ld.shared") < store < wait
     assert text[store:product].count("bar.sync") == 1
+
+
+def test_a_in_registers_is_computed_behind_the_wait_for_the_product_that_reads_it() -> None:
+    signature = "a: f32[?, ?%4], b: f32[?, ?%4], c: f32[?, ?%4], tm=128, tn=128, tk=32"
+    text = tileas.compile(matmul_tf32, signature=signature, target="sm_90a").ptx
+    wait, product = text.index("wgmma.wait_group"), text.index("wgmma.mma_async")
+    assert text.rindex("st.shared", 0, product) < wait < text.index("ldmatrix") < product
     assert text.count("wgmma.wait_group") == 2
     between = text[product : text.rindex("wgmma.wait_group")]
     assert "mbarrier.arrive" not in between

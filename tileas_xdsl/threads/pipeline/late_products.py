@@ -10,15 +10,17 @@
 
 The computed operand has two places, so that a product is waited for behind the store of the next
 one.  All threads have waited for the product before it when they met a round ago: nobody reads the
-place that is written.  Of a product whose sums are promoted the last part runs on.
+place that is written.  A may be in registers, which are computed behind the wait.  Of a product
+whose sums are promoted the last part runs on.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -35,6 +37,9 @@ MIN_STAGES = 3
 
 PLACES = 2
 """Of the operand: the product reads one while threads write the other."""
+
+RUNS_ON = "nv_tileas.runs_on"
+"""Attribute of a `consume_one` for whose product there is room to run on."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,19 @@ def late_product(op: ConsumeOneOp, stages: int) -> LateProduct | None:
         return None
     (product,) = products
     operand = written_operand(product)
-    if stages < MIN_STAGES or product.parent is not body or operand is None:
+    if RUNS_ON not in op.attributes or stages < least_stages(product):
+        return None
+    if product.parent is not body or operand is None:
         return None
     return LateProduct(product, loop, operand) if _only_accumulates(op, product, loop) else None
+
+
+def least_stages(product: DotOp) -> int:
+    """The stages with which a product may run on.
+
+    With A in registers one more: what is computed behind the wait is beside the other stages.
+    """
+    return MIN_STAGES + (space_of(product.a.type) is not Space.SMEM)
 
 
 def written_operand(product: DotOp) -> SSAValue | None:
@@ -73,10 +88,30 @@ def written_operand(product: DotOp) -> SSAValue | None:
     operands, body = (product.a, product.b), product.parent
     if body is None or mma_instruction(product.atom) != "wgmma":
         return None
-    if any(space_of(value.type) is not Space.SMEM for value in operands):
-        return None
     written = [value for value in operands if _is_written(value, body)]
     return _whole(written[0]) if len(written) == 1 else None
+
+
+def write_first(late: LateProduct) -> None:
+    """Let the operand be written in front of all else that a round computes.
+
+    A in registers is computed behind it then, and behind the wait for the product that reads it.
+    """
+    body, tile = late.product.parent, late.operand
+    assert body is not None
+    copies = (use.operation for use in tile.uses if isinstance(use.operation, CopyOp))
+    writers = [one for one in (tile.owner, *copies) if isinstance(one, Operation)]
+    wanted = [op for op in writers if op.parent is body]
+    first = {*wanted}
+    while wanted:
+        for value in [v for op in operations_in(wanted.pop()) for v in op.operands]:
+            made = value.owner
+            if isinstance(made, Operation) and made.parent is body and made not in first:
+                first.add(made)
+                wanted.append(made)
+    for op in [op for op in body.ops if op not in first]:
+        op.detach()
+        body.add_op(op)
 
 
 def _only_accumulates(op: ConsumeOneOp, product: DotOp, loop: scf.ForOp) -> bool:
@@ -102,6 +137,7 @@ def _is_written(value: SSAValue, body: Block) -> bool:
     whole = _whole(value)
     if isinstance(made := whole.owner, ConvertLayoutOp):
         is_stored = space_of(made.source.type) is not Space.SMEM or is_transposed(made.source.type)
+        is_stored &= space_of(whole.type) is Space.SMEM
         return made.parent is body and is_stored
     copies = [use.operation for use in whole.uses if isinstance(use.operation, CopyOp)]
     return isinstance(made, AllocTensorOp) and [op.parent for op in copies] == [body]

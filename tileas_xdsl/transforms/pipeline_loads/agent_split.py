@@ -47,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.threads.pipeline.late_products import RUNS_ON
 from tileas_xdsl.transforms.pipeline_loads.agent_control import (
     Stages,
     carry_stages,
@@ -161,6 +162,8 @@ class _Division:
             payload=[value.type for value in given],
             body=Region(self._read(one, given)),
         )
+        if self.resources.runs_on:
+            consumed.attributes[RUNS_ON] = UnitAttr()
         inner = Builder(InsertPoint.at_end(body))
         inner.insert(consumed)
         known = dict(zip(given, consumed.payload, strict=True))

@@ -120,6 +120,8 @@ class Resources:
     """That share a multiprocessor."""
     ahead: int = 1
     """Stages of tiles that loops around load."""
+    runs_on: bool = False
+    """Whether the product of a round runs on in the next one (`late_products`)."""
 
     @property
     def all_warps(self) -> int:
@@ -148,24 +150,26 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if at_entry < (least := _instruction_registers(found)):
         return f"an instruction wants {least} registers at entry, of which there are {at_entry}"
     if _may_share(found, spec) and _fits_twice(found, warps, slot, target):
-        wanted = _stages(found, _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target), slot)
+        room = _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target)
+        wanted, runs_on = _stages(found, room, slot)
         return Resources(
             wanted,
             warps,
             _registers(found, warps, BLOCKS_OF_SMALL_TILES, target),
             BLOCKS_OF_SMALL_TILES,
             stages_ahead(found, wanted * slot, BLOCKS_OF_SMALL_TILES, target),
+            runs_on,
         )
     registers = _registers(found, warps, spec.occupancy, target)
     _, per_thread = registers
     if not _has_room_for_sums(found, warps, spec.occupancy, target):
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = _shared_memory_left(found, spec.occupancy, target)
-    stages = _stages(found, room, slot)
+    stages, runs_on = _stages(found, room, slot)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
     ahead = stages_ahead(found, stages * slot, spec.occupancy, target)
-    return Resources(stages, warps, registers, spec.occupancy, ahead)
+    return Resources(stages, warps, registers, spec.occupancy, ahead, runs_on)
 
 
 def _slot_bytes(found: LoadLoop) -> int:
@@ -179,22 +183,19 @@ def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
 
 
-def _stages(found: LoadLoop, room: int, slot: int) -> int:
-    """As many as are wanted and fit, beside the further places of a late product's operand.
+def _stages(found: LoadLoop, room: int, slot: int) -> tuple[int, bool]:
+    """Return as many as are wanted and fit, and whether the product of the loop may run on.
 
-    A product is late where that leaves enough of them (`late_products`).
+    A further place of its operand leaves enough of them then (`late_products`).
     """
-    beside = (room - _bytes_of_further_places(found)) // slot
-    stages = beside if beside >= late_products.MIN_STAGES else room // slot
-    return min(_wanted_stages(found), stages)
-
-
-def _bytes_of_further_places(found: LoadLoop) -> int:
-    """Beside the one that is counted as any tile."""
-    products = instances_in(found.loop, DotOp)
-    operands = [late_products.written_operand(op) for op in products] if len(products) == 1 else []
-    further = late_products.PLACES - 1
-    return sum(further * aligned_bytes(one.type) for one in operands if one is not None)
+    wanted, products = _wanted_stages(found), instances_in(found.loop, DotOp)
+    operand = late_products.written_operand(products[0]) if len(products) == 1 else None
+    if operand is not None:
+        further = (late_products.PLACES - 1) * aligned_bytes(operand.type)
+        beside = min(wanted, (room - further) // slot)
+        if beside >= late_products.least_stages(products[0]):
+            return beside, True
+    return min(wanted, room // slot), False
 
 
 def stages_ahead(found: LoadLoop, held: int, blocks: int, target: Target) -> int:

@@ -86,7 +86,7 @@ from tileas_xdsl.threads.codegen.thread_ids import (
 )
 from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
-from tileas_xdsl.threads.pipeline.late_products import PLACES, late_product
+from tileas_xdsl.threads.pipeline.late_products import PLACES, late_product, write_first
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
     initialize_mbarriers,
@@ -393,6 +393,7 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
         is_later = e.insert(
             arith.CmpiOp(e.scalar(late.loop.body.block.args[0]), e.scalar(late.loop.lb), "ne")
         ).result
+        write_first(late)
         wait = partial(finish_in_loop, e, late, stages, index, is_later)
         e.late_operands[late.operand] = LateOperand(wait, PLACES, _parity(e, stages, index))
         return [OrderToken(stages), *_read(e, op, stages, index)]
