@@ -137,3 +137,54 @@ func.func @kept(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32,
   }
   func.return
 }
+
+// -----
+
+// Each of several rows has an offset of its own, where a thread has one row. A line that they meet is read for
+// each of them, out of shared memory, where it is on its way before they are loaded.
+
+// CHECK-LABEL: @several
+// CHECK:       %[[SHIFT:.*]] = arith.subi %{{.*}}, %{{.*}} : i32
+// CHECK-NEXT:  %[[STEP:.*]] = arith.subi %{{.*}}, %stride : i32
+// CHECK:       %[[FIRST:.*]] = arith.index_cast %[[SHIFT]] : i32 to index
+// CHECK:       %[[NEXT:.*]] = arith.index_cast %[[STEP]] : i32 to index
+// CHECK:       %[[LINE:.*]] = nv_tileas.async.tiled_load {{.*}}kept_in_shared_memory = 0 : i32{{.*}} -> !nv_tileas.token<tensor<1x1024xf16>>
+// CHECK-NEXT:  nv_tileas.tiled_load %va[%i, %zero] offset[%[[NEXT]], %[[FIRST]]] {{.*}}rotated = 16 : i32, modulus = 8 : i32
+// CHECK:       nv_tileaa.make_memref %w, {{.*}} -> memref<4x?xf16, strided<[0, 1]>>
+// CHECK:       nv_tileas.async.wait %[[LINE]]
+// CHECK-NEXT:  nv_tileas.tiled_load {{.*}} offset[%[[NEXT]], %[[FIRST]]] {nv_tileas.kept_in_shared_memory = 0 : i32, {{.*}}rotated = 2 : i32, modulus = 8 : i32
+// CHECK:       arith.constant dense<1.000000e+00> : tensor<4x1024xf32>
+// CHECK:       nv_tileas.generate
+// CHECK-NEXT:  ^{{.*}}(%[[ROW:.*]]: index, %[[P:.*]]: index):
+// CHECK:         %[[R:.*]] = arith.index_cast %[[ROW]] : index to i32
+// CHECK-NEXT:    %[[MORE:.*]] = arith.muli %[[R]], %[[STEP]] : i32
+// CHECK-NEXT:    arith.addi %[[SHIFT]], %[[MORE]] : i32
+// CHECK:         tensor.extract %{{.*}}[%[[ROW]], %[[P]]]
+// CHECK:       nv_tileas.tiled_store {{.*}} offset[%[[NEXT]], %[[FIRST]]] {{.*}}modulus = 8 : i32
+func.func @several(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %n: index, %stride: i32, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %x = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %a = nv_tileaa.make_memref %x, sizes[%m : i32, %m : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+  %b = nv_tileaa.make_memref %w, sizes[%m : i32], strides : !nv_tileaa.ptr<f16, 1> -> memref<?xf16, strided<[1]>>
+  %zero = arith.constant 0 : index
+  %nothing = arith.constant 0.0 : f32
+  %va = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<4x1024xf16, gmem>
+  %vb = nv_tileas.view %b : memref<?xf16, strided<[1]>> -> !nv_tileas.tiled_view<1024xf16, gmem>
+  %t = nv_tileas.tiled_load %va[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<4x1024xf16, gmem> -> tensor<4x1024xf16>
+  %u = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+  %wide = arith.extf %u : tensor<1024xf16> to tensor<1024xf32>
+  %ones = arith.constant dense<1.0> : tensor<1024xf32>
+  %more = arith.addf %wide, %ones : tensor<1024xf32>
+  %g = nv_tileas.generate : tensor<4x1024xf32> {
+  ^bb0(%r: index, %j: index):
+    %e = tensor.extract %more[%j] : tensor<1024xf32>
+    %ok = arith.cmpi slt, %j, %n : index
+    %v = arith.select %ok, %e, %nothing : f32
+    nv_tileas.yield %v : f32
+  }
+  %rows = arith.extf %t : tensor<4x1024xf16> to tensor<4x1024xf32>
+  %product = arith.mulf %rows, %g : tensor<4x1024xf32>
+  %q = arith.truncf %product : tensor<4x1024xf32> to tensor<4x1024xf16>
+  %stored = nv_tileas.tiled_store %q, %va[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<4x1024xf16>, !nv_tileas.tiled_view<4x1024xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

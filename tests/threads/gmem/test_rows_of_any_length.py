@@ -140,3 +140,94 @@ def test_weights_of_rows_are_put_together_of_two_vectors(width: int, element: An
     expected = x * w
     expected[:, :2] = 0
     assert np.array_equal(found.arrays[2], expected)
+
+
+@ct.kernel
+def scaled_rows(x: Any, w: Any, y: Any, rows: ct.Constant[int], columns: ct.Constant[int]) -> None:
+    """Several rows but for their first two elements, times weights."""
+    j = ct.arange(columns, dtype=ct.int32)
+    tile = ct.load(x, (ct.bid(0), 0), (rows, columns))
+    weights = ct.reshape(ct.load(w, (0,), (columns,)), (1, columns)) + ct.ones((1, 1), w.dtype)
+    zeros = ct.zeros((rows, columns), x.dtype)
+    ct.store(y, (ct.bid(0), 0), ct.where(j < 2, zeros, tile * weights))
+
+
+@ct.kernel
+def scaled_in_turn(x: Any, w: Any, y: Any, count: ct.Constant[int]) -> None:
+    """Two rows at a time, in a loop of the program."""
+    for i in range(count):
+        tile = ct.load(x, (i, 0), (2, COLUMNS))
+        weights = ct.reshape(ct.load(w, (0,), (COLUMNS,)), (1, COLUMNS))
+        ct.store(y, (i, 0), tile * weights)
+
+
+@ct.kernel(num_worker_warps=4)
+def negated_planes(x: Any, y: Any, columns: ct.Constant[int]) -> None:
+    """The opposites of rows of three planes, and their sums with what pads them."""
+    i, j = ct.bid(0), ct.bid(1)
+    tile = ct.load(x, (i, j, 0), (2, 2, columns), padding_mode=ct.PaddingMode.ZERO)
+    total = ct.sum(ct.astype(tile, ct.float32), axis=2, keepdims=True)
+    ct.store(y, (i, j, 0), ct.astype(ct.astype(-tile, ct.float32) + total, y.dtype))
+
+
+ORDERS = ("lazy", "eager", "random", "drift")
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize(
+    ("element", "rows", "width", "columns"),
+    [
+        *(("f16", rows, 1001, 1024) for rows in (2, 4, 8)),
+        ("f16", 16, 1001, 1024),  # more rows than warps are loaded by elements
+        ("f16", 4, 1024, 1024),
+        ("f16", 4, 510, 512),
+        ("f16", 4, 7, 512),
+        ("f32", 4, 517, 1024),
+        ("i8", 2, 2047, 2048),
+    ],
+)
+def test_each_of_several_rows_begins_elsewhere(
+    target: str, element: str, rows: int, width: int, columns: int
+) -> None:
+    """The last tile has rows behind the end; the line that rows meet is in shared memory."""
+    kind = {"f16": np.float16, "f32": np.float32, "i8": np.int8}[element]
+    array = f"{element}[?, ?]"
+    signature = f"x: {array}, w: {element}[?], y: {array}, rows={rows}, columns={columns}"
+    kernel = tileas.compile(scaled_rows, target=target, signature=signature)
+    rng = np.random.default_rng(width)
+    x, w = rng.integers(-9, 10, (9, width)).astype(kind), rng.integers(-6, 7, width).astype(kind)
+    expected = x * (w + kind(1))
+    expected[:, :2] = 0
+    simulated = kernel.simulate(x, w, np.zeros_like(x), rows, columns, grid=-(-9 // rows) + 1)
+    assert np.array_equal(simulated.arrays[2], expected)
+    for order in ORDERS:
+        args = (x, w, np.zeros_like(x), rows, columns)
+        found = kernel.emulate(*args, grid=(-(-9 // rows) + 1, 1, 1), order=order)
+        assert not found.findings
+        assert np.array_equal(found.arrays[2], expected)
+    if element == "f16" and rows <= 4 and columns == 1024:
+        assert "ld.global.v4.b32" in kernel.ptx
+        assert "ld.shared" in kernel.ptx
+
+
+def test_lines_of_several_rows_are_kept_in_each_round() -> None:
+    kernel = compiled_of(scaled_in_turn, "x: f16[?, ?], w: f16[?], y: f16[?, ?], count=3")
+    x, w = halves(np.random.default_rng(5), 6, 2043), halves(np.random.default_rng(6), 2043)
+    found = kernel.emulate(x, w, np.zeros_like(x), 3, grid=1)
+    assert not found.findings
+    assert np.array_equal(found.arrays[2], x * w)
+
+
+@pytest.mark.parametrize("shape", [(3, 7, 509), (2, 4, 512), (1, 1, 300)])
+def test_rows_of_planes_begin_by_two_strides(shape: tuple[int, ...]) -> None:
+    kernel = compiled_of(negated_planes, "x: f16[?, ?, ?], y: f16[?, ?, ?], columns=512")
+    assert "ld.global.v4.b32" in kernel.ptx
+    x = halves(np.random.default_rng(shape[-1]), *shape)
+    found = kernel.emulate(x, np.zeros_like(x), 512, grid=(2, 4, 1))
+    assert not found.findings
+    total = x.astype(np.float32).sum(axis=2, keepdims=True)
+    assert np.array_equal(found.arrays[1], (total - x).astype(np.float16))
+
+
+def compiled_of(kernel: Any, signature: str) -> Any:
+    return tileas.compile(kernel, target="sm_90a", signature=signature)

@@ -23,8 +23,10 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import AsyncTiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.pipeline.stage_consumers import Readers, StageReader
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.tmem.tmem_layout import TmemColumns
@@ -331,6 +333,15 @@ class LoadToken:
 
 
 @dataclass(frozen=True)
+class LoadedLine:
+    """A line that is put into shared memory when it is waited for (`gmem/kept_lines.py`)."""
+
+    values: RegisterTile
+    line: KeptLine
+    op: AsyncTiledLoadOp
+
+
+@dataclass(frozen=True)
 class KeptTile:
     """A tile that threads copy into shared memory, row-major, and read where they use it."""
 
@@ -445,6 +456,7 @@ Lowered: TypeAlias = (
     | DotToken
     | KeptTile
     | LoadToken
+    | LoadedLine
     | StoreToken
     | BulkToken
     | TmemTile

@@ -246,14 +246,20 @@ def _start(
 ) -> SSAValue:
     """Coordinates count tiles from where the view begins, offsets count elements.
 
-    The offset that rotates rows moves nothing.
+    Offsets that rotate rows move nothing.
     """
     start = multiply(e, e.scalar(op.coords[axis]), shape[axis])
-    rotates = isinstance(op, RotatedOp) and op.rotated is not None and axis == len(shape) - 1
-    if op.offsets and not rotates:
+    if op.offsets and not _rotates(op, axis == len(shape) - 1):
         start = add(e, start, e.scalar(op.offsets[axis]))
     begin = view.starts[axis]
     return add(e, start, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
+
+
+def _rotates(op: TiledOp, is_last: bool) -> bool:
+    """Whether the offset of a dimension, of the last one or another, is how rows are rotated."""
+    if not isinstance(op, RotatedOp) or op.rotated is None:
+        return False
+    return is_last or op.modulus is not None
 
 
 def _limits(e: ThreadBuilder, op: TiledOp, view: GlobalView) -> tuple[SSAValue | None, ...]:

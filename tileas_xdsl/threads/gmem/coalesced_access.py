@@ -55,8 +55,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, Row, row_of
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder, order
-from tileas_xdsl.threads.gmem.rotated_access import load_rotated, store_rotated
-from tileas_xdsl.threads.gmem.rotated_row import RotatedRow
+from tileas_xdsl.threads.gmem.rotated_access import load_rotated, rows_of, store_rotated
+from tileas_xdsl.threads.gmem.rotated_row import RowLoads
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
@@ -302,8 +302,9 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
     layout = in_rows(e, layout)
     order(e, op)
     if op.rotated is not None:
-        row = RotatedRow.of(e, op, source, layout, _is_owner(e, layout))
-        return load_rotated(e, row, layout, padding_of(op.padding_value, source.element))
+        rows = rows_of(e, op, source, layout, _is_owner(e, layout))
+        padding = padding_of(op.padding_value, source.element)
+        return load_rotated(e, rows, layout, source.element, partial(RowLoads, e, padding=padding))
     return load_window(e, op, GlobalTile.of(e, op, source, shape), layout)
 
 
@@ -375,7 +376,7 @@ def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
     tile = as_fragment(e, op, tile, in_rows(e, layout))
     if op.rotated is not None:
         guard = is_first_replica(e, tile.layout)
-        store_rotated(e, RotatedRow.of(e, op, target, tile.layout, guard), tile)
+        store_rotated(e, rows_of(e, op, target, tile.layout, guard), tile)
         return
     store_window(e, op, GlobalTile.of(e, op, target, layout.shape), tile)
 

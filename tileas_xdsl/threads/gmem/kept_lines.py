@@ -23,6 +23,7 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import VectorType, i32
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
@@ -33,8 +34,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     AsyncTiledLoadOp,
     TiledLoadOp,
 )
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -50,12 +52,14 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.known_integers import interval_of
-from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, LoadedLine, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
+from tileas_xdsl.threads.gmem.rotated_row import shift_of_row
 from tileas_xdsl.threads.gmem.vector_cuts import WORD, shifted_word
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.vector_values import (
@@ -68,56 +72,91 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 
 
-def keep_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterTile:
-    """Put a line into shared memory, for all rows that meet it."""
-    source, layout = e.get(op.view), _layout_of_reader(e, op)
+def load_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadedLine:
+    """Load a line for all rows that meet it."""
+    source, layout = e.get(op.view), _layout_of_line(e, op)
     assert isinstance(source, GlobalView)
     window = GlobalTile.of(e, op, source, layout.shape)
     values = load_window(e, op, window, layout)
-    line = _allocated(e, op, values, window)
-    _store(e, line, values)
+    return LoadedLine(values, _allocated(e, op, values, window), op)
+
+
+def keep_line(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
+    """Put a line into shared memory, from where rows read it."""
+    if runs_again(loaded.op):
+        synchronize_agent(e)
+    _store(e, loaded.line, loaded.values)
     synchronize_agent(e)
-    e.kept_lines[op.attributes[KEPT]] = line
-    return values
+    e.kept_lines[loaded.op.attributes[KEPT]] = loaded.line
+    return loaded.values
 
 
 def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
-    """Read a line where a row has its elements."""
-    line = e.kept_lines[op.attributes[KEPT]]
-    shift = cast_index(e, e.scalar(op.offsets[-1]), i32)
-    span, bits = interval_of(shift), bits_of(line.element)
-    if op.rotated is None or span is None or not -line.run <= span[0] <= span[1] <= 0:
-        raise op_error(op, f"rotates a line by other than 0 to {line.run} elements")
-    moved = multiply(e, shift, bits)
-    words = e.insert(arith.ShRSIOp(moved, i32_constant(e, WORD.bit_length() - 1))).result
-    is_by_words = 8 * op.rotated.value.data % WORD == 0
-    count = line.planes if is_by_words else line.planes + 1
-    # A line begins at place 1 of the planes, so that no word in front of it is at a negative one.
-    bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
-    rest = None if is_by_words else extend_to_i64(e, modulo(e, moved, WORD))
+    """Read a line where the rows of a tile have their elements."""
+    line, layout = e.kept_lines[op.attributes[KEPT]], layout_within_rows(e, op)
+    readers: dict[int, _Reader] = {}
 
     def read(chunk: AccessChunk) -> SSAValue:
         if not line.has(chunk.shift):
             return constant_elements(e, line.padding or zero_of(line.element), chunk.count)
+        row = 0 if op.modulus is None else chunk.line
+        if row not in readers:
+            readers[row] = _Reader.of(e, op, line, shift_of_row(e, op, layout.shape, chunk.row))
+        return readers[row].read(chunk)
+
+    return assembled(e, layout, line.element, read)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How a thread reads a line for one row."""
+
+    e: ThreadBuilder
+    line: KeptLine
+    bases: Sequence[SSAValue]
+    """The addresses of words that follow one another, which a vector begins with or follows."""
+    rest: SSAValue | None
+    """Bits of a word that a vector begins behind it; None where there are none."""
+
+    @staticmethod
+    def of(e: ThreadBuilder, op: TiledLoadOp, line: KeptLine, shift: SSAValue) -> _Reader:
+        """How a row is read that is rotated by so many columns."""
+        span, bits = interval_of(shift), bits_of(line.element)
+        if op.rotated is None or span is None or not -line.run <= span[0] <= span[1] <= 0:
+            raise op_error(op, f"rotates a line by other than 0 to {line.run} elements")
+        moved = multiply(e, shift, bits)
+        words = e.insert(arith.ShRSIOp(moved, i32_constant(e, WORD.bit_length() - 1))).result
+        is_by_words = 8 * op.rotated.value.data % WORD == 0
+        count = line.planes if is_by_words else line.planes + 1
+        # A line begins at place 1 of the planes: no word in front of it is at a negative one.
+        bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
+        rest = None if is_by_words else extend_to_i64(e, modulo(e, moved, WORD))
+        return _Reader(e, line, bases, rest)
+
+    def read(self, chunk: AccessChunk) -> SSAValue:
+        """A vector of a thread."""
+        e, line = self.e, self.line
         found = [
             e.insert(LoadOp(_of_chunk(e, line, base, chunk), i32, chunk.exists)).result
-            for base in bases
+            for base in self.bases
         ]
-        if rest is not None:
-            found = [shifted_word(e, low, high, rest) for low, high in pairwise(found)]
+        if self.rest is not None:
+            found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
         return _from_words(e, line, found)
 
-    return assembled(e, line.layout, line.element, read)
 
-
-def _layout_of_reader(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
-    """By which threads read a line, and store it, too: their vectors are those of its planes."""
+def _layout_of_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
+    """By which threads store a line: their vectors are those of its readers, and of its planes."""
     reader, function = op, enclosing_function(op)
     assert function is not None
     for one in operations_in(function):
         if isinstance(one, TiledLoadOp) and one.attributes.get(KEPT) == op.attributes[KEPT]:
             reader = one
-    return layout_within_rows(e, reader)
+    layout, shape = layout_within_rows(e, reader), shape_of(op.loaded_type())
+    if shape is None or shape == layout.shape:
+        return layout
+    vector = next(iter(thread_chunks(e, layout, bits_of(element_of(op.view.type))))).count
+    return rows_layout(shape, e.agent.warps, max(ACCESS_BYTES // vector, 1))
 
 
 def _allocated(

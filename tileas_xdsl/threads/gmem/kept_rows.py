@@ -11,6 +11,8 @@ loop later, or part by part.
 
 from __future__ import annotations
 
+from functools import partial
+
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
@@ -33,7 +35,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, padding_of
 from tileas_xdsl.threads.gmem.kept_loads import has_same_threads
 from tileas_xdsl.threads.gmem.memory_order import order
-from tileas_xdsl.threads.gmem.rotated_access import load_pieces
+from tileas_xdsl.threads.gmem.rotated_access import load_rotated
 from tileas_xdsl.threads.gmem.rotated_row import RotatedRow, RowLoads
 from tileas_xdsl.threads.gmem.vectors_around import VectorsAround
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
@@ -86,8 +88,9 @@ def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
         type_ = VectorType(tile.element, [piece.count])
         return e.insert(LoadOp(advance(e, place, piece.shift, ACCESS_BYTES), type_, exists)).result
 
-    loads = RowLoads(e, row, padding_of(op.padding_value, source.element), read)
-    return load_pieces(loads, layout)
+    padding = padding_of(op.padding_value, source.element)
+    loads = partial(RowLoads, e, padding=padding, vector=read)
+    return load_rotated(e, lambda _: row, layout, source.element, loads)
 
 
 def _memory(e: ThreadBuilder, op: AsyncTiledLoadOp, size: int, source: GlobalView) -> SSAValue:

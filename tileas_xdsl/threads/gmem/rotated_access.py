@@ -1,8 +1,9 @@
 """Loads and stores of rows that are rotated so that vectors of unaligned rows are aligned.
 
-Element `p` of the only row of a tile is column `(p + offset) mod width`.  A vector of a thread is
+Element `p` of a row of a tile is column `(p + offset) mod width`.  A vector of a thread is
 one access where its columns are adjacent, in bounds and aligned, and single elements elsewhere:
-where the row begins, ends and wraps around, which is in two vectors of a row.
+where the row begins, ends and wraps around, which is in two vectors of a row.  Of several rows
+each has an offset of its own.
 
     a row of 4095 f16 that begins 3 elements behind a multiple of 16 bytes: offset -3
     elements     0 .. 7                  8 .. 15       ...     4088 .. 4095
@@ -19,11 +20,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -33,7 +35,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     logical_and,
     subtract,
 )
-from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.rotated_row import Column, RotatedRow, RowLoads, either
 from tileas_xdsl.threads.gmem.vector_cuts import WORD, VectorCut
@@ -55,37 +57,68 @@ LEAST_PART_BYTES = 8
 """Of vectors that are known to be aligned: two take less than one that is cut out of two."""
 
 
+Rows = Callable[[AccessChunk], RotatedRow]
+"""The row of a piece."""
+
+
+def rows_of(
+    e: ThreadBuilder,
+    op: TiledLoadBase | TiledStoreOp,
+    view: GlobalView,
+    layout: RegisterLayout,
+    guard: SSAValue | None,
+) -> Rows:
+    """The rows that an operation accesses, where `guard` holds."""
+    made: dict[int, RotatedRow] = {}
+
+    def row_of(piece: AccessChunk) -> RotatedRow:
+        line = 0 if op.modulus is None else piece.line
+        if line not in made:
+            made[line] = RotatedRow.of(e, op, view, layout, guard, piece)
+        return made[line]
+
+    return row_of
+
+
 def load_rotated(
     e: ThreadBuilder,
-    row: RotatedRow,
+    rows: Rows,
     layout: RegisterLayout,
-    padding: FloatAttr | IntegerAttr | None,
+    kind: Attribute,
+    loads_of: Callable[[RotatedRow], RowLoads],
 ) -> RegisterTile:
-    """Load a tile whose row is rotated; `padding` is in columns that are out of bounds."""
-    return load_pieces(RowLoads(e, row, padding), layout)
+    """Load a tile of rotated rows by the pieces of a thread, all vectors before any of their ends.
 
-
-def load_pieces(loads: RowLoads, layout: RegisterLayout) -> RegisterTile:
-    """Load a tile by the pieces of a thread."""
-    e, row, kind = loads.e, loads.row, loads.row.view.element
-    every = list(thread_chunks(e, layout, bits_of(kind)))
-    pieces = [piece for piece in every if not row.is_never_inside(piece)]
-    loaded = iter(_loaded_pieces(loads, pieces))
+    `loads_of` says what is in columns out of bounds, and where vectors are loaded from.
+    """
+    pieces = list(thread_chunks(e, layout, bits_of(kind)))
+    inside = [piece for piece in pieces if not rows(piece).is_never_inside(piece)]
+    of_row: dict[int, list[AccessChunk]] = {}
+    for piece in inside:
+        of_row.setdefault(id(rows(piece)), []).append(piece)
+    begun = [(own, _loading(loads_of(rows(own[0])), own)) for own in of_row.values()]
+    found = {
+        (piece.block, piece.register): value
+        for own, finish in begun
+        for piece, value in zip(own, finish(), strict=True)
+    }
 
     def load(piece: AccessChunk) -> SSAValue:
-        return loads.nothing(piece)[0] if row.is_never_inside(piece) else next(loaded)
+        value = found.get((piece.block, piece.register))
+        return loads_of(rows(piece)).nothing(piece)[0] if value is None else value
 
     return assembled(e, layout, kind, load)
 
 
-def _loaded_pieces(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Sequence[SSAValue]:
+def _loading(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Callable[[], Sequence[SSAValue]]:
+    """Begin to load the pieces of a row; what is returned makes them whole."""
     row, count = loads.row, pieces[0].count
     if count == 1 or count * 8 * row.size < WORD:
-        return [loads.each(piece)[0] for piece in pieces]
+        return lambda: [loads.each(piece)[0] for piece in pieces]
     if row.is_promised(count) and row.begins_before(count) and all(p.span > 1 for p in pieces):
         return load_around(loads, pieces)
     make, together = _form_of(row, pieces)
-    return [
+    return lambda: [
         value
         for k in range(0, len(pieces), together)
         for value in _by_vectors(
@@ -110,11 +143,11 @@ def _form_of(
     return _Pairs.of(row, count).loaded, 1
 
 
-def store_rotated(e: ThreadBuilder, row: RotatedRow, tile: RegisterTile) -> None:
-    """Store a tile whose row is rotated; what is out of bounds is not stored."""
-    kind = row.view.element
+def store_rotated(e: ThreadBuilder, rows: Rows, tile: RegisterTile) -> None:
+    """Store a tile of rotated rows; what is out of bounds is not stored."""
 
     def each(piece: AccessChunk) -> list[SSAValue]:
+        row = rows(piece)
         for k in range(piece.count):
             column = row.column(piece, k)
             value = element(e, tile.parts[piece.block], piece.register + k)
@@ -122,21 +155,23 @@ def store_rotated(e: ThreadBuilder, row: RotatedRow, tile: RegisterTile) -> None
         return []
 
     def by_elements(piece: AccessChunk) -> list[SSAValue]:
+        row = rows(piece)
         behind = row.is_behind(row.column(piece), piece.count)
         return [*either(e, behind, list, partial(each, piece))]
 
-    every = thread_chunks(e, tile.layout, bits_of(kind), stored=True)
-    pieces = [piece for piece in every if not row.is_never_inside(piece)]
-    wholes = [_is_whole_store(row, piece) for piece in pieces]
+    every = thread_chunks(e, tile.layout, bits_of(tile.element), stored=True)
+    pieces = [piece for piece in every if not rows(piece).is_never_inside(piece)]
+    wholes = [_is_whole_store(rows(piece), piece) for piece in pieces]
     for piece, whole in zip(pieces, wholes, strict=True):
         if whole is not None:
+            row = rows(piece)
             value = strip(e, tile.parts[piece.block], piece.register, piece.count)
             pointer = row.pointer(row.column(piece), piece.count)
             e.insert(StoreOp(value, pointer, whole))
 
     def rest() -> list[SSAValue]:
         for piece, whole in zip(pieces, wholes, strict=True):
-            if row.is_certain(piece):
+            if rows(piece).is_certain(piece):
                 continue
             either(e, whole, list, partial(by_elements, piece))
         return []

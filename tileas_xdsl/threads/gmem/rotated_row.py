@@ -1,6 +1,6 @@
 """A row that is rotated: which columns the elements of its tile are, and where these are in memory.
 
-Element `p` of the only row of a tile is column `(p + offset) mod width`.
+Element `p` of a row of a tile is column `(p + offset) mod width`; several rows differ by offsets.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     i32_constant,
     logical_and,
     modulo,
+    multiply,
     subtract,
 )
 from tileas_xdsl.threads.codegen.known_integers import interval_of
@@ -55,7 +56,7 @@ class Column:
 
 @dataclass(frozen=True)
 class RotatedRow:
-    """The row of a tile in global memory whose elements begin at another column."""
+    """A row of a tile in global memory whose elements begin at another column."""
 
     e: ThreadBuilder
     view: GlobalView
@@ -87,13 +88,15 @@ class RotatedRow:
         view: GlobalView,
         layout: RegisterLayout,
         guard: SSAValue | None,
+        piece: AccessChunk | None = None,
     ) -> RotatedRow:
-        """The row that an operation accesses, where `guard` holds."""
+        """The row that an operation accesses, or that of a piece, where `guard` holds."""
         assert op.rotated is not None
-        if any(extent != 1 for extent in layout.shape[:-1]) or view.strides[-1] != 1:
-            raise op_error(op, "rotates a row of adjacent elements, not several or others")
+        is_one = op.modulus is not None or all(extent == 1 for extent in layout.shape[:-1])
+        if not is_one or view.strides[-1] != 1:
+            raise op_error(op, "rotates rows of adjacent elements, several by offsets of their own")
         window = GlobalTile.of(e, op, view, layout.shape)
-        first = next(iter(thread_chunks(e, layout, bits_of(view.element))))
+        first = piece or next(iter(thread_chunks(e, layout, bits_of(view.element))))
         start, width, part = window.starts[-1], layout.shape[-1], None
         if op.row_width is not None:
             width = op.row_width.value.data
@@ -108,7 +111,7 @@ class RotatedRow:
             row.offset,
             advance(e, view.pointer, row.offset),
             _end(e, window, width, row.exists),
-            cast_index(e, e.scalar(op.offsets[-1]), i32),
+            shift_of_row(e, op, layout.shape, first.row),
             window.end,
             op.rotated.value.data,
             0 if part is not None else window.least,
@@ -203,6 +206,24 @@ class RotatedRow:
             address = e.insert(PtrToIntOp(view.pointer)).result
             place = add(e, divide(e, address, self.size), place)
         return cast_index(e, modulo(e, place, count), i32)
+
+
+def shift_of_row(
+    e: ThreadBuilder,
+    op: TiledLoadBase | TiledStoreOp,
+    shape: Sequence[int],
+    row: SSAValue | None,
+) -> SSAValue:
+    """The column of element 0 of a row, `i32`: of several, each is that of row 0 and some more."""
+    *steps, shift = (cast_index(e, e.scalar(offset), i32) for offset in op.offsets)
+    if op.modulus is None or row is None:
+        return shift
+    for axis in reversed(range(len(steps))):
+        position = row if axis == 0 else modulo(e, row, shape[axis])
+        shift = add(e, shift, multiply(e, cast_index(e, position, i32), steps[axis]))
+        row = divide(e, row, shape[axis]) if axis else row
+    zero = i32_constant(e, 0)
+    return subtract(e, zero, modulo(e, subtract(e, zero, shift), op.modulus.value.data))
 
 
 def _end(e: ThreadBuilder, window: GlobalTile, width: int, exists: SSAValue | None) -> SSAValue:

@@ -13,7 +13,7 @@ all where the kernel stores to the array: other tile blocks may be about to stor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import arith
@@ -40,11 +40,17 @@ from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.vector_values import element, joined, zero_of
 
 
-def load_around(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Sequence[SSAValue]:
-    """Load pieces of a row that begin at aligned addresses."""
+def load_around(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Callable[[], Sequence[SSAValue]]:
+    """Load pieces of a row that begin at aligned addresses; what is returned pads them."""
     around = VectorsAround.of(loads, pieces[0].count)
     loaded = {piece: around.loaded(piece) for piece in pieces}
-    inside = [piece for piece in pieces if loads.row.is_certain(piece)]
+    return partial(_padded, around, loaded)
+
+
+def _padded(around: VectorsAround, loaded: Mapping[AccessChunk, SSAValue]) -> Sequence[SSAValue]:
+    """The vectors of a row with padding for what is not in it."""
+    loads, found = around.loads, dict(loaded)
+    inside = [piece for piece in found if loads.row.is_certain(piece)]
     if inside:
         # Nothing but a row that does not exist ends in these.
         given = either(
@@ -53,8 +59,8 @@ def load_around(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Sequence[SSAV
             lambda: [loaded[piece] for piece in inside],
             lambda: [loads.nothing(piece)[0] for piece in inside],
         )
-        loaded |= dict(zip(inside, given, strict=True))
-    return [v if p in inside else around.masked(p, v) for p, v in loaded.items()]
+        found |= dict(zip(inside, given, strict=True))
+    return [v if p in inside else around.masked(p, v) for p, v in found.items()]
 
 
 @dataclass(frozen=True)

@@ -18,221 +18,60 @@ with all of them, depends on where in the tile an element is:
 Tiles that meet are rotated alike: the pass follows a row through element-wise operations, and
 leaves it where anything else reads it.  Rows of weights are rotated with it; their vectors are not
 aligned by that, and are put together of two, or kept by a loop (`rotate_rows/kept_lines.py`).
+
+Of a tile of several rows each has an offset of its own, which differs from that of the row before
+by the stride: `offset[-%stride, -%d] {modulus = 8}`.  A line of weights that they all meet is read
+for each of them (`rotate_rows/repeated_lines.py`), out of shared memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import field
-from math import gcd
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd, prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu, scf, tensor
+from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     ModuleOp,
-    TensorType,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
-from tileas_xdsl.analysis.values.float_ranges import combiner_of
-from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
+from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.dense_elements import is_splat
-from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import PtrToIntOp
-from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
-from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
-from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
 from tileas_xdsl.dialects.nv_tileas.memory.structure import SEGMENTS
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
-from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import has_room_for_rotated_words
-from tileas_xdsl.transforms.rotate_rows.kept_lines import fit, keep_lines
+from tileas_xdsl.transforms.rotate_rows.kept_lines import fit, keep_for_rows, keep_lines
+from tileas_xdsl.transforms.rotate_rows.repeated_lines import repeat_lines
+from tileas_xdsl.transforms.rotate_rows.rotated_tiles import (
+    Access,
+    Place,
+    RotatedTiles,
+    UnrotatableError,
+    count_of_rows,
+    extents_of,
+    place_of,
+    tile_of,
+)
 
 LANES = 32
 WORD = 32
 """Elements of so many bits, one to each lane, fill the sectors of memory that they touch."""
-
-COMMUTATIVE = (
-    *(arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MaxnumfOp, arith.MinimumfOp),
-    *(arith.MinnumfOp, arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MaxUIOp, arith.MinSIOp),
-    *(arith.MinUIOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
-)
-"""What gives the same of elements in any order, as reductions may have them."""
-
-Access = TiledLoadOp | TiledStoreOp
-
-
-class UnrotatableError(Exception):
-    """Where elements are in a row matters to an operation."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """The array that an access is to, and its row."""
-
-    array: MakeMemrefOp
-    coords: Sequence[SSAValue]
-    """In all dimensions but the last one, in which rows are tiles."""
-    bits: int
-    """Of an element."""
-
-    @property
-    def strides(self) -> Sequence[SSAValue | int]:
-        """Elements from row to row in each dimension but the last one."""
-        return [self.array.stride(axis) for axis in range(len(self.coords))]
-
-    @property
-    def alignment(self) -> int:
-        """Bytes that are known to divide the address of every row, those of a vector at most."""
-        apart = (stated_divisor(stride) * self.bits // 8 for stride in self.strides)
-        return gcd(ACCESS_BYTES, stated_divisor(self.array.pointer), *apart)
-
-    def begins_as(self, other: Place) -> bool:
-        """Whether both rows are as far behind a multiple of the widest access."""
-        if self == other:
-            return True
-        pointers = (self.array.pointer, other.array.pointer)
-        known = all(stated_divisor(pointer) % ACCESS_BYTES == 0 for pointer in pointers)
-        is_equal = (self.coords, self.strides, self.bits) == (
-            other.coords,
-            other.strides,
-            other.bits,
-        )
-        return known and is_equal
-
-
-def place_of(op: Access) -> Place | None:
-    """The place of an access that may be rotated: of one row, by threads, in no order."""
-    tile = op.result if isinstance(op, TiledLoadOp) else op.value
-    view = op.view.owner
-    if row_width(tile) is None or not isinstance(view, ViewOp):
-        return None
-    made = without_promises(view.source).owner
-    is_plain = not op.offsets and op.rotated is None and not isinstance(op.atom.data, TmaAtom)
-    is_weak = op.mem_semantic is None or op.mem_semantic.data is MemSemantic.WEAK
-    if isinstance(op, TiledLoadOp) and op.mask is not None:
-        return None
-    if not (is_plain and is_weak) or view.indices or view.offset is not None:
-        return None
-    if not isinstance(made, MakeMemrefOp) or made.offset is not None:
-        return None
-    axes = range(made.array.get_num_dims())
-    if space_of(op.view.type) is not Space.GMEM or made.stride(axes[-1]) != 1:
-        return None
-    return Place(made, tuple(op.coords[:-1]), bits_of(made.array.element_type))
-
-
-def row_width(tile: SSAValue) -> int | None:
-    """The elements of a tile that is one row; None of other tiles."""
-    type_ = tile.type
-    if not isa(type_, TensorType[Attribute]) or isinstance(type_.element_type, PtrType):
-        return None
-    *front, last = type_.get_shape() or (0,)
-    return last if all(extent == 1 for extent in front) and last > 1 else None
-
-
-@dataclass
-class RotatedTiles:
-    """The tiles that are rotated if one of them is."""
-
-    width: int
-    tiles: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
-    accesses: dict[Access, Place] = field(default_factory=dict[Access, Place])
-    generated: dict[GenerateOp, None] = field(default_factory=dict[GenerateOp, None])
-    _seen: set[Operation] = field(default_factory=set[Operation])
-
-    @staticmethod
-    def of(tile: SSAValue) -> RotatedTiles:
-        """All tiles that meet a row; raises `UnrotatableError`."""
-        width = row_width(tile)
-        assert width is not None
-        found = RotatedTiles(width)
-        left = [tile]
-        while left:
-            value = left.pop()
-            if value in found.tiles:
-                continue
-            found.tiles[value] = None
-            if not isinstance(value, OpResult):
-                raise UnrotatableError
-            for op in (value.op, *(use.operation for use in value.uses)):
-                if isinstance(op, tensor.ExtractOp) and (whole := enclosing(op, GenerateOp)):
-                    op = whole
-                if op not in found._seen:
-                    found._seen.add(op)
-                    left += found._met(op)
-        return found
-
-    def _met(self, op: Operation) -> Sequence[SSAValue]:
-        """The tiles that are rotated with those of an operation."""
-        rows = [value for value in (*op.operands, *op.results) if row_width(value) == self.width]
-        match op:
-            case TiledLoadOp() | TiledStoreOp():
-                if (place := place_of(op)) is None:
-                    raise UnrotatableError
-                self.accesses[op] = place
-                return rows
-            case GenerateOp():
-                return self._met_in(op)
-            case ReduceOp() if self._is_of_row(op):
-                return ()
-            case arith.ConstantOp():
-                if isinstance(op.value, DenseIntOrFPElementsAttr) and is_splat(op.value):
-                    return ()
-            case tensor.SplatOp():
-                return ()
-            case ExpandDimsOp() | ViewOp() if len(rows) == 2:
-                return rows
-            case _ if layout_role(op) is LayoutRole.ELEMENTWISE:
-                return rows
-            case _:
-                pass
-        raise UnrotatableError
-
-    def _is_of_row(self, op: ReduceOp) -> bool:
-        last = len(shape_of(op.sources[0].type) or ()) - 1
-        is_alone = len(op.sources) == 1 and op.axis.value.data == last
-        return is_alone and isinstance(combiner_of(op), COMMUTATIVE)
-
-    def _met_in(self, op: GenerateOp) -> Sequence[SSAValue]:
-        """The result, and the rows that are read at its coordinates."""
-        if row_width(op.result) != self.width:
-            raise UnrotatableError
-        rows: list[SSAValue] = [op.result]
-        for read in rows_read(op, self.width):
-            if read.indices[-1] is not op.body.block.args[-1]:
-                raise UnrotatableError
-            rows.append(read.tensor)
-        self.generated[op] = None
-        return rows
-
-
-def rows_read(op: GenerateOp, width: int) -> Iterator[tensor.ExtractOp]:
-    """The operations in a body that take elements of rows."""
-    for inner in operations_in(op.body.block):
-        if isinstance(inner, tensor.ExtractOp) and row_width(inner.tensor) == width:
-            yield inner
 
 
 def _insertion_point(found: RotatedTiles, anchor: Access) -> Operation | None:
@@ -279,8 +118,8 @@ class _Writer:
             return self.value(arith.IndexCastOp(value, i32))
         return self.value(arith.TruncIOp(value, i32)) if value.type == i64 else value
 
-    def begin_of(self, place: Place, vector: int) -> SSAValue:
-        """Elements that a row begins behind a multiple of so many, which is a power of two."""
+    def begin_of(self, place: Place, extents: Sequence[int], vector: int) -> SSAValue:
+        """Elements that a tile begins behind a multiple of so many, which is a power of two."""
         total: SSAValue | None = None
         if stated_divisor(place.array.pointer) % ACCESS_BYTES:
             address = self.value(PtrToIntOp(place.array.pointer, i64))
@@ -288,8 +127,10 @@ class _Writer:
                 arith.ConstantOp(IntegerAttr((place.bits // 8).bit_length() - 1, i64))
             )
             total = self.as_i32(self.value(arith.ShRUIOp(address, step)))
-        for index, stride in zip(place.coords, place.strides, strict=True):
+        for index, stride, count in zip(place.coords, place.strides, extents[:-1], strict=True):
             rows = self.value(arith.MuliOp(self.as_i32(index), self.as_i32(stride)))
+            if count > 1:
+                rows = self.value(arith.MuliOp(rows, self.constant(count)))
             total = rows if total is None else self.value(arith.AddiOp(total, rows))
         assert total is not None
         return self.value(arith.AndIOp(total, self.constant(vector - 1)))
@@ -330,7 +171,7 @@ class _Rotation:
         (rms_norm f16 of 5,003 0.89 of a copy, kept 0.86; f32 by words 0.82, kept 0.89; H200).
         """
         least = 1 if self.place.bits >= WORD else 2
-        if len(self.lines) < least or not fit(self.lines, target):
+        if self.found.are_several or len(self.lines) < least or not fit(self.lines, target):
             return False
         if isinstance(self.anchor.parent_op(), scf.ForOp):
             return True
@@ -340,29 +181,84 @@ class _Rotation:
         """Whether its accesses take less time than those by elements.
 
         Of a word in each lane, those fill sectors: lines of words are not cut out of vectors, and
-        those that are not kept take registers of their own.
+        those that are not kept take registers of their own.  Where a row begins and ends is
+        computed for each row of a thread, which pays for one.
         """
+        if count_of_rows(self.found.extents) > warps:
+            return False
         if self.place.bits < WORD or self.keeps_lines(target):
             return True
-        return not self.lines and has_room_for_rotated_words(self.found.width, warps, target)
+        elements = prod(self.found.extents)
+        return not self.lines and has_room_for_rotated_words(elements, warps, target)
 
 
-def _rotate(made: _Rotation) -> None:
-    """Rotate all tiles so that the row of an access begins at a vector."""
-    found, place = made.found, made.place
+@dataclass(frozen=True)
+class _Shift:
+    """By how many columns rows are rotated, 0 or less."""
+
+    first: SSAValue
+    """The first row of a tile, `i32`."""
+    steps: Sequence[SSAValue] = ()
+    """What comes to that from row to row in each dimension, `i32`; none of one row."""
+    modulus: int | None = None
+    """More than rows are rotated by, a power of two; None of one row."""
+
+    @staticmethod
+    def of(write: _Writer, made: _Rotation) -> _Shift:
+        """The shift of rows that begin at a vector then."""
+        place, extents, zero = made.place, made.found.extents, write.constant(0)
+        modulus = 8 * ACCESS_BYTES // place.bits
+        first = write.value(arith.SubiOp(zero, write.begin_of(place, extents, modulus)))
+        if not made.found.are_several:
+            return _Shift(first)
+        steps = [write.value(arith.SubiOp(zero, write.as_i32(n))) for n in place.strides]
+        return _Shift(first, steps, modulus)
+
+    def of_row(self, write: _Writer, row: Sequence[SSAValue]) -> SSAValue:
+        """That of the row at some coordinates of a tile."""
+        if self.modulus is None:
+            return self.first
+        total, zero = self.first, write.constant(0)
+        for index, step in zip(row, self.steps, strict=True):
+            more = write.value(arith.MuliOp(write.as_i32(index), step))
+            total = write.value(arith.AddiOp(total, more))
+        back = write.value(arith.SubiOp(zero, total))
+        behind = write.value(arith.AndIOp(back, write.constant(self.modulus - 1)))
+        return write.value(arith.SubiOp(zero, behind))
+
+
+def _rotate(made: _Rotation, target: Target) -> None:
+    """Rotate all tiles so that the rows of an access begin at a vector."""
+    found = made.found
     write = _Writer(InsertPoint.before(made.first))
-    begin = write.begin_of(place, 8 * ACCESS_BYTES // place.bits)
-    shift = write.value(arith.SubiOp(write.constant(0), begin))
-    offset, zero = (
-        write.value(arith.IndexCastOp(v, IndexType())) for v in (shift, write.constant(0))
+    shift = _Shift.of(write, made)
+    offset, zero, *steps = (
+        write.value(arith.IndexCastOp(v, IndexType()))
+        for v in (shift.first, write.constant(0), *shift.steps)
     )
-    for op, other in found.accesses.items():
-        _replace(op, [zero] * (len(op.coords) - 1) + [offset], made.promise(other))
+    promises = {op: made.promise(place) for op, place in found.accesses.items()}
+    repeated = _repeat_lines(found)
+    rotated: dict[Operation, Access] = {}
+    for op, promise in promises.items():
+        now = repeated.get(op, op)
+        front = steps or [zero] * (len(now.coords) - 1)
+        rotated[op] = _replace(now, [*front, offset], promise, shift.modulus)
     for op in found.generated:
         _rename_columns(op, found, shift)
+    lines = [one for op in repeated if isinstance(one := rotated[op], TiledLoadOp)]
+    keep_for_rows(lines, rotated.get(made.first, made.first), target)
 
 
-def _replace(op: Access, offsets: Sequence[SSAValue], promise: int) -> None:
+def _repeat_lines(found: RotatedTiles) -> Mapping[Operation, Access]:
+    """Load the lines that several rows meet for each of them; return the new loads by the old."""
+    lines = [tile for tile in found.tiles if found.is_line(tile)]
+    reads = [
+        read for op in found.generated for read in found.read_in(op) if found.is_line(read.tensor)
+    ]
+    return {**repeat_lines(lines, reads, found.extents)}
+
+
+def _replace(op: Access, offsets: Sequence[SSAValue], promise: int, modulus: int | None) -> Access:
     """Give an access offsets, by which it rotates its rows."""
     new: Access
     if isinstance(op, TiledLoadOp):
@@ -374,6 +270,7 @@ def _replace(op: Access, offsets: Sequence[SSAValue], promise: int) -> None:
             atom=op.atom,
             result_type=op.result.type,
             rotated=promise,
+            modulus=modulus,
         )
     else:
         new = TiledStoreOp(
@@ -384,23 +281,26 @@ def _replace(op: Access, offsets: Sequence[SSAValue], promise: int) -> None:
             token=op.token,
             atom=op.atom,
             rotated=promise,
+            modulus=modulus,
         )
     kept = {name: value for name, value in op.properties.items() if name != SEGMENTS}
     new.properties.update(kept)
     new.attributes.update(op.attributes)
     Rewriter.replace_op(op, new)
+    return new
 
 
-def _rename_columns(op: GenerateOp, found: RotatedTiles, shift: SSAValue) -> None:
+def _rename_columns(op: GenerateOp, found: RotatedTiles, shift: _Shift) -> None:
     """Have a body compute with the columns that elements are, where it does not read rows."""
     block = op.body.block
-    position, own = block.args[-1], set(rows_read(op, found.width))
+    position, own = block.args[-1], set(found.read_in(op))
     uses = [use for use in position.uses if use.operation not in own]
     if not uses:
         return
     assert block.first_op is not None
     write = _Writer(InsertPoint.before(block.first_op))
-    moved = write.value(arith.AddiOp(write.as_i32(position), shift))
+    of_row = shift.of_row(write, block.args[:-1])
+    moved = write.value(arith.AddiOp(write.as_i32(position), of_row))
     inside = write.value(arith.AndIOp(moved, write.constant(found.width - 1)))
     column = write.value(arith.IndexCastOp(inside, IndexType()))
     for use in uses:
@@ -409,12 +309,11 @@ def _rename_columns(op: GenerateOp, found: RotatedTiles, shift: SSAValue) -> Non
 
 def _rotation_of(access: Access) -> _Rotation | set[Operation]:
     """What to rotate for the row of an access; if nothing, accesses that need not be asked for."""
-    place = place_of(access)
-    tile = access.result if isinstance(access, TiledLoadOp) else access.value
-    width = row_width(tile)
-    if place is None or width is None or place.alignment == ACCESS_BYTES:
+    place, tile = place_of(access), tile_of(access)
+    extents = extents_of(tile)
+    if place is None or extents is None or place.alignment == ACCESS_BYTES:
         return set()
-    if width * place.bits < 8 * ACCESS_BYTES * LANES:
+    if extents[-1] * place.bits < 8 * ACCESS_BYTES * LANES:
         return set()
     try:
         found = RotatedTiles.of(tile)
@@ -472,8 +371,12 @@ class TileasRotateRows(ModulePass):
 
 
 def rotate_rows(function: func.FuncOp, target: Target, *, in_memory: bool = False) -> None:
-    """Rotate the rows of a function where that takes less time, as of all that are in memory."""
+    """Rotate the rows of a function where that takes less time, as of all that are in memory.
+
+    Several rows of a tile are not in memory.
+    """
     warps = KernelFacts(function).spec.num_warps
     for made in _rotations(function):
-        if in_memory or made.pays(warps, target):
-            _rotate(made)
+        is_rotated = not made.found.are_several if in_memory else made.pays(warps, target)
+        if is_rotated:
+            _rotate(made, target)

@@ -143,6 +143,19 @@ def check_row_width(
         raise op_error(op, f"rotates rows of {whole} columns in parts of {part}")
 
 
+def check_modulus(
+    op: Operation, modulus: IntegerAttr | None, rotated: IntegerAttr | None, tile: Attribute
+) -> None:
+    """Rows are rotated by less than a power of two of columns, which they have."""
+    if modulus is None:
+        return
+    if rotated is None:
+        raise op_error(op, "says by how much rows are rotated at most, but rotates none")
+    columns, width = modulus.value.data, (shape_of(tile) or (1,))[-1]
+    if not is_power_of_two(columns) or columns > width:
+        raise op_error(op, f"rotates rows of {width} columns by less than {columns}")
+
+
 def check_elements(op: Operation, view: Attribute, tile: Attribute) -> None:
     """Raise unless view and tile have the same element type."""
     first, second = element_of(view), element_of(tile)

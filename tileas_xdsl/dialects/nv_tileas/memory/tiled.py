@@ -12,6 +12,11 @@ that column `offset` of each row, in or out of bounds, has an address that is a 
 
 Tiles that are parts of a row may be rotated together: with `row_width = 16` that tile ends with the
 last three columns of 16, and the next one begins with column 5.
+
+Each of several rows may be rotated by an offset of its own, 0 or fewer columns less than `modulus`:
+it differs from that of the row before by the offset of the dimension of rows, modulo `modulus`.
+
+    offset[-3, -2] {modulus = 8}      row 0: -2      row 1: -5      row 2: 0      row 3: -3
 """
 
 from __future__ import annotations
@@ -46,6 +51,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.checks import (
     check_coordinates,
     check_elements,
     check_mask,
+    check_modulus,
     check_offsets,
     check_rotation,
     check_row_width,
@@ -89,6 +95,8 @@ class RotatedOp(ViewAccessOp):
     """Bytes that divide the address of the first element of a rotated row; 1 where unknown."""
     row_width: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
     """Columns that are rotated together, where tiles are parts of a row; None for those of one."""
+    modulus: fields.OptInt = fields.opt_prop(IntegerAttr.constr(i32), default=None, kw_only=True)
+    """More columns than any row is rotated by, where each has its own offset; else None."""
 
 
 class TiledLoadBase(RotatedOp):
@@ -131,6 +139,7 @@ class TiledLoadBase(RotatedOp):
         check_offsets(self, self.offsets, len(self.coords))
         check_rotation(self, self.rotated, self.offsets, tile, self.mask)
         check_row_width(self, self.row_width, self.rotated, tile)
+        check_modulus(self, self.modulus, self.rotated, tile)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)
@@ -214,6 +223,7 @@ class TiledStoreOp(RotatedOp):
         check_offsets(self, self.offsets, len(self.coords))
         check_rotation(self, self.rotated, self.offsets, tile)
         check_row_width(self, self.row_width, self.rotated, tile)
+        check_modulus(self, self.modulus, self.rotated, tile)
         check_elements(self, view, tile)
         check_tile_dimensions(self, tile_size(view, self.atom))
         check_ordering(self, TILED, self.mem_semantic, self.mem_scope)

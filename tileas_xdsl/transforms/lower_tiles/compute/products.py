@@ -32,6 +32,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     DotToken,
     KeptTile,
     LateSums,
+    LoadedLine,
     LoadToken,
     Lowered,
     OrderToken,
@@ -49,6 +50,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
     zero_accumulator,
 )
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
+from tileas_xdsl.threads.gmem.kept_lines import keep_line
 from tileas_xdsl.threads.gmem.kept_loads import await_kept
 from tileas_xdsl.threads.gmem.tile_block_counter import hand_out
 from tileas_xdsl.threads.registers.register_tile import laid_out
@@ -140,6 +142,8 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
             return [done]
         case LoadToken():
             return [token.fragment] if op.values else []
+        case LoadedLine():
+            return [keep_line(e, token)][: len(op.values)]
         case KeptTile():
             assert isinstance(op, WaitOp)
             return [await_kept(e, op, token)]

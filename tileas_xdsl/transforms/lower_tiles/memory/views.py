@@ -75,7 +75,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
-from tileas_xdsl.threads.gmem.kept_lines import keep_line, read_line
+from tileas_xdsl.threads.gmem.kept_lines import load_line, read_line
 from tileas_xdsl.threads.gmem.kept_loads import keep
 from tileas_xdsl.threads.gmem.kept_rows import keep_row, read_row
 from tileas_xdsl.threads.registers.register_tile import in_registers
@@ -335,7 +335,7 @@ def _started(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Lowered:
         return LoadToken(load_tile(e, op))
     if op.rotated is None:
         return keep(e, op)
-    return keep_row(e, op) if is_aligned(op) else LoadToken(keep_line(e, op))
+    return keep_row(e, op) if is_aligned(op) else load_line(e, op)
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:

@@ -230,6 +230,10 @@ func.func @rotated(%v: !view, %i: index, %m: tensor<64x64xi1>) {
   %4 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, row_width = 96 : i32} : !view -> tensor<64x64xf16>
   // expected-error@+1 {{'nv_tileas.tiled_load' op says how wide rows are that it does not rotate}}
   %5 = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>, row_width = 256 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op rotates rows of 64 columns by less than 12}}
+  %6 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, modulus = 12 : i32} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{'nv_tileas.tiled_load' op says by how much rows are rotated at most, but rotates none}}
+  %7 = nv_tileas.tiled_load %v[%i, %i] {atom = #nv_tileas<atom ldg>, modulus = 8 : i32} : !view -> tensor<64x64xf16>
   func.return
 }
 

@@ -59,6 +59,20 @@ func.func @parts_of_rows(%v: !view, %i: index) {
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 
+// Each row has an offset of its own: the first one is added from row to row, modulo 8.
+
+func.func @each_row(%v: !view, %i: index) {
+  %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, modulus = 8 : i32} : !view -> tensor<64x64xf16>
+  nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 2 : i32, modulus = 8 : i32} : tensor<64x64xf16>, !view
+  func.return
+}
+
+// CHECK-LABEL: func.func @each_row(%v: !view, %i: index) {
+// CHECK-NEXT:    %0 = nv_tileas.tiled_load %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom ldg>, rotated = 16 : i32, modulus = 8 : i32} : !view -> tensor<64x64xf16>
+// CHECK-NEXT:    nv_tileas.tiled_store %0, %v[%i, %i] offset[%i, %i] {atom = #nv_tileas<atom stg>, rotated = 2 : i32, modulus = 8 : i32} : tensor<64x64xf16>, !view
+// CHECK-NEXT:    func.return
+// CHECK-NEXT:  }
+
 // The box of a TMA atom is the tile; it starts with the innermost dimension.
 
 func.func @box(%v: !nv_tileas.tiled_view<1024x1024xf16, gmem>, %i: index) {

@@ -105,8 +105,8 @@ def _window(
     shape, element = tile_type(tile)
     view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
     offsets = agent.get_values(op.offsets)
-    if _is_rotated(op):
-        offsets = (*offsets[:-1], 0)
+    if isinstance(op, RotatedOp) and op.rotated is not None:
+        offsets = (0,) * len(shape) if op.modulus is not None else (*offsets[:-1], 0)
     window = tile_window(op, view, shape, agent.get_values(op.coords), offsets)
     check_in_bounds(op, window, op.in_bounds)
     return window
@@ -123,22 +123,47 @@ def _read(
     rest, access = _rest(op, op.loaded_type()), access_of(op.mem_semantic)
     if not _is_rotated(op):
         return read_window(window, actor, access, rest, mask)
-    found = [
-        read_window(part, actor, access, rest[..., columns])
-        for columns, part in _rotated_parts(agent, op, op.loaded_type())
-    ]
-    return np.concatenate(found, -1)
+    found = rest.copy()
+    for place, part in _rotated_parts(agent, op, op.loaded_type()):
+        found[place] = read_window(part, actor, access, rest[place])
+    return found
+
+
+Place = tuple[Any, ...]
+"""An index of a tile: the rows, and the columns."""
 
 
 def _rotated_parts(
     agent: TileAgent, op: TiledLoadBase | TiledStoreOp, tile: Attribute
-) -> Iterator[tuple[slice, View]]:
-    """Yield the columns of a rotated tile that are side by side in memory, and where they are."""
+) -> Iterator[tuple[Place, View]]:
+    """Yield the elements of a rotated tile that are side by side in memory, and where they are."""
     shape, element = tile_type(tile)
     view = agent.view(op, agent.value_of(op.view), element, Space.GMEM)
     *coords, last = agent.get_values(op.coords)
     *offsets, shift = agent.get_values(op.offsets)
-    size = shape[-1]
+    if op.modulus is None:
+        for columns, start, count in _side_by_side(op, shape[-1], last, shift):
+            where = (*offsets, start)
+            yield (
+                (..., columns),
+                tile_window(op, view, (*shape[:-1], count), (*coords, 0), where),
+            )
+        return
+    one, most = (1,) * len(coords), op.modulus.value.data - 1
+    for row in np.ndindex(*shape[:-1]):
+        turned = shift + sum(k * step for k, step in zip(row, offsets, strict=True))
+        turned = (turned + most) % (most + 1) - most
+        starts = [c * n + k for c, n, k in zip(coords, shape, row, strict=False)]
+        for columns, start, count in _side_by_side(op, shape[-1], last, turned):
+            place = (*(slice(k, k + 1) for k in row), columns)
+            zeros = (0,) * len(shape)
+            yield place, tile_window(op, view, (*one, count), zeros, (*starts, start))
+
+
+def _side_by_side(
+    op: TiledLoadBase | TiledStoreOp, size: int, last: int, shift: int
+) -> Iterator[tuple[slice, int, int]]:
+    """Yield the elements of a row that are adjacent columns, the first one, and how many."""
     width = size if op.row_width is None else op.row_width.value.data
     row, part = divmod(last * size, width)
     first = (part + shift) % width
@@ -146,8 +171,7 @@ def _rotated_parts(
     for columns, begin in ((slice(0, before_end), first), (slice(before_end, size), 0)):
         count = columns.stop - columns.start
         if count:
-            where = (*offsets, row * width + begin)
-            yield columns, tile_window(op, view, (*shape[:-1], count), (*coords, 0), where)
+            yield columns, row * width + begin, count
 
 
 def _rest(op: TiledLoadBase, tile: Attribute) -> Array:
@@ -195,9 +219,9 @@ def tiled_store(agent: TileAgent, op: TiledStoreOp, inputs: Sequence[Any]) -> St
     window = _window(agent, op, op.value.type)
     agent.destination(op, agent.value_of(op.view))
     values = as_tile(agent.value_of(op.value), agent.actor(op))
-    parts = _rotated_parts(agent, op, op.value.type) if _is_rotated(op) else [(slice(None), window)]
-    for columns, part in parts:
-        write_window(part, values[..., columns], agent.actor(op), access_of(op.mem_semantic))
+    parts = _rotated_parts(agent, op, op.value.type) if _is_rotated(op) else [((...,), window)]
+    for place, part in parts:
+        write_window(part, values[place], agent.actor(op), access_of(op.mem_semantic))
     agent.work(op, agent.latencies.shared(bytes_of_tile(window.shape, window.element)))
     return token_of(agent, op.out_token)
 
