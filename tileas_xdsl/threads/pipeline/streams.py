@@ -22,7 +22,9 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges, is_plain_inverse
 from tileas_xdsl.analysis.values.liveness.tiles import tile_registers
+from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.integers import ceil_div
@@ -35,15 +37,15 @@ BYTES_ON_THEIR_WAY = 48 * 1024
 HEADROOM_OF_STREAMS = 24
 """Registers of a thread beside what is loaded and stored: addresses, and some elements at once."""
 
-FEW_INSTRUCTIONS = frozenset(("exp", "tanh"))
+FEW_INSTRUCTIONS = frozenset(("exp", "exp2", "tanh"))
 """Functions of which ptxas was seen to compute one element after the other."""
 
 
 def blocks_of_streams(kernel: func.FuncOp, threads: int, target: Target) -> int:
     """Return the blocks that have enough on their way, as far as registers go; 1 of other kernels.
 
-    A division has a branch for operands of extreme magnitude, which holds all elements: 16 of a
-    thread spill 24 bytes with 64 registers (gelu by the error function), and take 78.
+    A division has a branch for operands of extreme magnitude, which holds all elements, unless
+    there are none.
     """
     operations = list(kernel.body.block.ops)
     loads = [op for op in operations if isinstance(op, TiledLoadOp)]
@@ -73,6 +75,6 @@ def _streams(op: Operation) -> bool:
 
 def _is_short(op: Operation) -> bool:
     if isinstance(op, arith.DivfOp):
-        return False
+        return is_plain_inverse(*operand_ranges(op, FloatRanges()))
     name = op.name.removeprefix("math.")
     return name not in MATH_FUNCTIONS or name in FEW_INSTRUCTIONS
