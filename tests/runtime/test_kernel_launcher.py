@@ -140,6 +140,16 @@ def test_arrays_of_numpy_are_copied_and_back_with_a_word() -> None:
         made.launch([a, b, c], VectorAdd().grid({"n": 100}))
 
 
+def test_an_array_of_numpy_that_is_given_twice_is_one_on_the_gpu() -> None:
+    """What is written to it by one name is read by the other, as of arrays that are there."""
+    made, api = launcher(tileas.compile(VectorAdd().text()))
+    a, b = np.ones(100, np.float32), np.ones(100, np.float32)
+    with pytest.warns(CopiedArrayWarning, match="'a', 'b', 'c': arrays of numpy's are copied"):
+        made.launch([a, b, a[:]], VectorAdd().grid({"n": 100}))
+    places = [api.launches[0].word(made.abi.parameters.index(f"ptr {k}")) for k in range(3)]
+    assert places[0] == places[2] != places[1]
+
+
 def test_a_kernel_of_cutile_takes_whole_arrays() -> None:
     pytest.importorskip("cuda.tile")
     from kernels.cutile.vector_add import vector_add

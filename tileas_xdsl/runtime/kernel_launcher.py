@@ -34,7 +34,7 @@ from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.arguments.cutile_arguments import in_memory
 from tileas_xdsl.runtime.arguments.host_arrays import write_changes
 from tileas_xdsl.runtime.arguments.launch_items import LaunchItems
-from tileas_xdsl.runtime.arguments.strided_views import Array
+from tileas_xdsl.runtime.arguments.strided_views import Array, is_same_view
 from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.arguments.view_arguments import check_views
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
@@ -240,7 +240,7 @@ class Launcher:
         return LaunchItems.of(self.kernel.parameters, args)
 
     def _staged(self, items: LaunchItems, stream: int) -> Mapping[int, _Staged]:
-        """Copy numpy arrays to the GPU, with a warning; return them by index of the item."""
+        """Copy numpy arrays to the GPU once, with a warning; return them by index of the item."""
         found: dict[int, _Staged] = {}
         for index, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
             if not isinstance(value, np.ndarray) or not value.ndim:
@@ -251,9 +251,13 @@ class Launcher:
                     "with arrays on the GPU"
                 )
             array = cast("Array", value)
-            found[index] = _Staged(name, array, to_device(array, self.device, name, stream))
+            same = (one for one in found.values() if is_same_view(one.array, array))
+            staged = next(same, None)
+            found[index] = staged or _Staged(
+                name, array, to_device(array, self.device, name, stream)
+            )
         if found:
-            names = ", ".join(f"'{one.name}'" for one in found.values())
+            names = ", ".join(f"'{items.names[index]}'" for index in found)
             text = f"{names}: arrays of numpy's are copied to the GPU and back"
             warnings.warn(text, CopiedArrayWarning, stacklevel=4)
         return found

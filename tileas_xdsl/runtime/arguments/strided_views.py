@@ -20,3 +20,9 @@ def strided_view(array: Array, shape: Sequence[int], strides: Sequence[int]) -> 
     """
     untyped = array.view(f"V{array.itemsize}")
     return as_strided(untyped, shape, strides).view(array.dtype)
+
+
+def is_same_view(a: Array, b: Array) -> bool:
+    """Whether two arrays are the same elements of one memory, in the same places."""
+    described = ((one.ctypes.data, one.shape, one.strides, one.dtype) for one in (a, b))
+    return next(described) == next(described)
