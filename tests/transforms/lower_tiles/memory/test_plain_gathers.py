@@ -28,9 +28,9 @@ def _barriers(case: Case, *, computed: bool = True) -> int:
 
 
 def test_threads_meet_only_where_elements_change_warps() -> None:
-    """Each of 128 threads has at most one element of a row of 64 that is computed with."""
+    """A row of 64 for all rows is loaded by every thread that computes with it."""
     row = CASES["one row of a matrix for all rows"]
-    assert _barriers(row) == 1
+    assert _barriers(row) == 0
     assert _barriers(row, computed=False) == 0
     assert _barriers(CASES["by position"]) == 0
     assert _barriers(CASES["from the last column on"]) == 0
