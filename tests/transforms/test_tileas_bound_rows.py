@@ -91,6 +91,28 @@ def test_rows_of_a_known_length_are_right(
     np.testing.assert_allclose(result, expected(kernel, *args), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("gaps", [(3, 2), (0, 4), (8, 1)])
+@pytest.mark.parametrize("columns", [1024, 1481])
+def test_rows_are_stored_whole_where_results_are_aligned_otherwise(
+    columns: int, gaps: tuple[int, int]
+) -> None:
+    """Rows with gaps behind them: what is rotated as those of `x` is no vector of `y`."""
+    x, y, *sizes = arguments(softmax, np.float16, columns, 1, 4096)
+    given = [
+        np.pad(one, ((0, 0), (0, gap)))[:, :columns] for one, gap in zip((x, y), gaps, strict=True)
+    ]
+
+    def choose(question: Question) -> bool:
+        is_known = isinstance(question, BoundedRows)
+        return is_known and question.least <= columns <= question.most
+
+    found = compile(softmax, *given, *sizes, target="sm_90a")._made_again(choose=choose)
+    assert found.abi.row_lengths is not None
+    ran = found.emulate(*given, *sizes, grid=6)
+    assert not ran.findings
+    np.testing.assert_allclose(ran.arrays[1], expected(softmax, x), rtol=2e-3, atol=2e-3)
+
+
 def test_nothing_behind_rows_is_loaded_or_stored() -> None:
     """Of 2,048 places 1,280 are loaded, and each load has the mask of its row alone."""
     exact, between = (made(softmax, np.float16, n, 1, 2048) for n in (1280, 1288))

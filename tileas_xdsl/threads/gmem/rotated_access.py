@@ -171,7 +171,8 @@ def store_rotated(e: ThreadBuilder, rows: Rows, tile: RegisterTile) -> None:
 
     def rest() -> list[SSAValue]:
         for piece, whole in zip(pieces, wholes, strict=True):
-            if rows(piece).is_certain(piece):
+            row = rows(piece)
+            if row.is_certain(piece) and row.is_promised(piece.count):
                 continue
             either(e, whole, list, partial(by_elements, piece))
         return []
