@@ -63,6 +63,15 @@ def test_arrays_that_run_backwards_are_refused() -> None:
         flattened([parameter], [np.ones(8, np.float16)[::-1]])
 
 
+def test_one_row_of_a_wider_array_has_the_strides_of_its_own() -> None:
+    """Those that DLPack says, of which a kernel was compiled for multiples."""
+    row = np.zeros((1, 55), np.float16)[:, :54]
+    assert row.strides == (110, 2)
+    assert [*flattened(parse_signature("a: f16[?, ?%2; ?%2, 1]"), [row])][1:] == [1, 54, 54, 1]
+    column = np.zeros((3, 1, 55), np.float16)[:, :, :54]
+    assert [*flattened(parse_signature("a: f16[?, ?, ?; ?, ?, 1]"), [column])][4:] == [55, 55, 1]
+
+
 def test_an_empty_array_has_any_strides() -> None:
     (parameter,) = parse_signature("a: f32[?; 1]")
     nothing = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (0,), (0,))

@@ -7,6 +7,7 @@ a table with those of each, and its length; a tuple its items; a constant is dro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -153,7 +154,7 @@ def _checked_strides(parameter: ArrayParameter, array: Array) -> Sequence[int]:
     _check_elements(parameter, array)
     if any(stride % array.itemsize for stride in array.strides):
         raise ArgumentError(f"the strides of '{parameter.name}' are no whole elements")
-    strides = [stride // array.itemsize for stride in array.strides]
+    strides = _strides(array)
     known = ((array.shape, parameter.shape, "extent"), (strides, parameter.strides, "stride"))
     known = known[: 2 if array.size else 1]  # Nothing is reached by the strides of an empty array.
     for numbers, extents, word in known:
@@ -167,6 +168,16 @@ def _checked_strides(parameter: ArrayParameter, array: Array) -> Sequence[int]:
     if any(stride < 0 for stride in strides):
         raise ArgumentError(f"'{parameter.name}' runs backwards; kernels count strides upwards")
     return strides
+
+
+def _strides(array: Array) -> Sequence[int]:
+    """Return the strides in elements, as DLPack has them: packed ones where nothing is between.
+
+    The strides of one row say nothing: numpy's are those of the array that it was cut out of.
+    """
+    if array.flags.c_contiguous:
+        return [prod(array.shape[axis + 1 :]) for axis in range(array.ndim)]
+    return [stride // array.itemsize for stride in array.strides]
 
 
 def in_memory(value: Any) -> Any:
