@@ -96,3 +96,41 @@ def check(kernel, scale: float, *form: bool) -> None:
     p = np.exp(s - s.max(axis=1, keepdims=True))
     wanted = p / p.sum(axis=1, keepdims=True) @ v.astype(np.float64)
     assert np.abs(ran.arrays[3] - wanted).max() < 2e-3
+
+
+@ct.kernel
+def attention_with_bias(q, k, v, bias, out):
+    """Natural exponentials of scores to which numbers are added."""
+    mine = ct.load(q, (ct.bid(0), 0), (TILE, TILE))
+    most = ct.full((TILE, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((TILE, 1), dtype=ct.float32)
+    acc = ct.zeros((TILE, TILE), dtype=ct.float32)
+    for j in range(k.shape[0] // TILE):
+        keys = ct.load(k, (0, j), (TILE, TILE), order=(1, 0))
+        s = ct.mma(mine, keys, ct.zeros((TILE, TILE), dtype=ct.float32)) * 0.2
+        s = s + ct.load(bias, (0, j), (TILE, TILE))
+        largest = ct.maximum(most, ct.max(s, axis=1, keepdims=True))
+        p, f = ct.exp(s - largest), ct.exp(most - largest)
+        total = total * f + ct.sum(p, axis=1, keepdims=True)
+        acc = ct.mma(p.astype(v.dtype), ct.load(v, (j, 0), (TILE, TILE)), acc * f)
+        most = largest
+    ct.store(out, (ct.bid(0), 0), (acc / total).astype(out.dtype))
+
+
+@pytest.mark.parametrize("mask", [-1e9, -1e30])
+def test_rows_that_are_masked_have_equal_weights(mask: float) -> None:
+    """Differences from a maximum that is far from zero are not fused: all weights would be off."""
+    rng = np.random.default_rng(0)
+    q = rng.standard_normal((TILE, TILE)).astype(np.float16)
+    k, v = (rng.standard_normal((2 * TILE, TILE)).astype(np.float16) for _ in range(2))
+    bias = np.zeros((TILE, 2 * TILE), np.float32)
+    bias[5:30, :TILE] = bias[20:40] = bias[50:, TILE:] = mask
+    args = q, k, v, bias, np.full_like(q, np.nan)
+    made = compile(attention_with_bias, *args, target="sm_90a")
+    assert "vote.sync.all" in (made.ptx or "")
+    ran = made.emulate(*args)
+    assert not ran.findings
+    s = (0.2 * (q.astype(np.float32) @ k.astype(np.float32).T) + bias).astype(np.float32)
+    p = np.exp(s.astype(np.float64) - s.max(axis=1, keepdims=True))
+    wanted = p / p.sum(axis=1, keepdims=True) @ v.astype(np.float64)
+    assert np.abs(ran.arrays[4] - wanted).max() < 2e-3

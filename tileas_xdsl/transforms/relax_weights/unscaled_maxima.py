@@ -17,13 +17,15 @@ infinite.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.builder import Builder
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.values.row_sums import plain, readers, without_layout
+from tileas_xdsl.analysis.values.row_sums import plain, readers
 from tileas_xdsl.analysis.values.row_weights import (
     CarriedRows,
     Difference,
@@ -34,6 +36,7 @@ from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.transforms.relax_weights.scaled_scores import ONE, Scale, Scaled
 
 
@@ -77,18 +80,35 @@ def _begins_with_nothing(carried: CarriedRows) -> bool:
 
 
 def _reads_differences(carried: CarriedRows, difference: Difference, factor: Power) -> bool:
-    """Whether a loop reads its maxima for the next ones and for the arguments of powers alone."""
+    """Whether a loop reads its maxima for the next ones and for the arguments of powers alone.
+
+    What stands in the place of a maximum of -inf may be between.
+    """
     faded = Difference.of(factor)
     assert faded is not None, "factors are powers of differences"
     before, behind = carried.loop.body.block.args[carried.most + 1], carried.next_most
-    repeated, last = without_layout(difference.of_rows).owner, carried.loop.body.block.last_op
-    of_rows = {
-        op
-        for op in readers(behind)
-        if isinstance(op, tensor.ExtractOp) and op.parent_op() is repeated
-    }
-    is_next = readers(before) == {behind.owner, faded.value.owner}
-    return is_next and readers(behind) == {faded.value.owner, last, *of_rows}
+    arguments = {faded.value.owner, difference.value.owner}
+    between = _between(behind, (faded.of_rows, difference.of_rows))
+    last = carried.loop.body.block.last_op
+    return readers(before) == {behind.owner, faded.value.owner} and all(
+        op is last or op in arguments or op.parent_op() in between
+        for value in (behind, *(tile.result for tile in between))
+        for op in readers(value)
+    )
+
+
+def _between(maxima: SSAValue, read: Sequence[SSAValue]) -> set[GenerateOp]:
+    """Return the tiles that maxima become before they are subtracted."""
+    pending, found = [plain(value) for value in read], set[GenerateOp]()
+    while pending:
+        made = pending.pop().owner
+        if not isinstance(made, GenerateOp) or made in found or made is maxima.owner:
+            continue
+        found.add(made)
+        pending += [
+            plain(op.tensor) for op in made.body.block.ops if isinstance(op, tensor.ExtractOp)
+        ]
+    return found
 
 
 def _scale_behind(carried: CarriedRows, scale: Scale) -> None:
