@@ -13,7 +13,8 @@ Updates of few distinct addresses queue up in L2, one after another; those of a 
 addresses take one sector each. Shared memory combines what comes to the same address, and what is
 left is updated by consecutive lanes, eight to a sector. No extent has to be known: the window is
 as many elements behind the base as the tile has, what lies beyond goes to memory as before, and an
-entry that nothing came to is not updated.
+entry that nothing came to is not updated. Where offsets are known to be small, as bytes are, the
+window has all of them, and no element asks whether it is inside.
 
 Elements whose old values are read get them from both: `red` is `atom`, the flush leaves in each
 entry what memory had, and an element combines it with what its own update found in the window. That
@@ -29,6 +30,7 @@ from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import upper_bound
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
@@ -41,6 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp as Point
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
+from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -88,7 +91,8 @@ class _Update:
 
     each: PointerElement
     entry: SSAValue
-    inside: SSAValue
+    inside: SSAValue | None
+    """Whether it is the window's; None if always."""
     before: SSAValue
     """What earlier elements of the block have left in the entry."""
     elsewhere: SSAValue
@@ -106,6 +110,8 @@ class PrivateUpdates:
     offsets: SSAValue
     """The tile of signed distances from it, in elements."""
     entries: int
+    has_all: bool
+    """Whether no offset lies beyond the entries."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: AtomicRmwOp) -> PrivateUpdates | None:
@@ -122,7 +128,12 @@ class PrivateUpdates:
         entries = min(prod(shape_of(op.base.type) or ()), MAX_ELEMENTS)
         if entries < MIN_ELEMENTS or entries % e.agent.threads:
             return None
-        return PrivateUpdates(e, op, e.scalar(made.base.owner.input), made.offset, entries)
+        bound = upper_bound(made.offset)
+        has_all = bound is not None and bound < entries
+        if bound is not None and has_all:
+            entries = align_up(bound + 1, e.agent.threads)
+        base = e.scalar(made.base.owner.input)
+        return PrivateUpdates(e, op, base, made.offset, entries, has_all)
 
     @property
     def order(self) -> MemoryOrder:
@@ -172,17 +183,26 @@ class PrivateUpdates:
     def _update_one(self, window: Scratch, each: PointerElement, offset: SSAValue) -> _Update:
         """Update the window if the offset is below its entries, else global memory."""
         e, (value,) = self.e, each.operands
+        index = offset if offset.type == i32 else e.insert(arith.TruncIOp(offset, i32)).result
+        entry = advance(e, window.pointer, index)
+        if self.has_all:
+            # A branch around each update takes longer than one that leaves its entry as it is.
+            before = self._insert(self._or_nothing(value, each.exists), entry, None, IN_BLOCK)
+            return _Update(each, entry, each.exists, before, before)
         limit = constant_like(e, offset, self.entries)
         is_private = e.insert(comparison(offset, limit, "ult")).result
         is_beyond = xor(e, is_private, i1_constant(e, True))
-        index = offset if offset.type == i32 else e.insert(arith.TruncIOp(offset, i32)).result
-        entry = advance(e, window.pointer, index)
         inside = logical_and(e, each.exists, is_private)
-        assert inside is not None
         before = self._insert(value, entry, inside, IN_BLOCK)
         beyond = logical_and(e, each.exists, is_beyond)
         elsewhere = self._insert(value, each.pointer, beyond, self.order)
         return _Update(each, entry, inside, before, elsewhere)
+
+    def _or_nothing(self, value: SSAValue, exists: SSAValue | None) -> SSAValue:
+        if exists is None:
+            return value
+        nothing = i32_constant(self.e, self.identity)
+        return self.e.insert(arith.SelectOp(exists, value, nothing)).result
 
     def _updated_alone(self, update: _Update) -> tuple[SSAValue, SSAValue]:
         """Whether an element's entry is as if nothing had come to it, and then its own update.
@@ -203,6 +223,8 @@ class PrivateUpdates:
         found = e.insert(LoadOp(update.entry, i32, update.inside)).result
         both = e.insert(self.combiner(found, update.before)).result
         both = e.insert(arith.SelectOp(is_alone, by_itself, both)).result
+        if self.has_all or update.inside is None:
+            return both
         return e.insert(arith.SelectOp(update.inside, both, update.elsewhere)).result
 
     def _flush(self, where: PointerElements, thread: SSAValue, first: SSAValue) -> None:

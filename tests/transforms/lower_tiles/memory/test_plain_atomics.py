@@ -36,15 +36,24 @@ def _unsigned(mode: str) -> Callable[[Array, Array, Array], None]:
 AT |= {"umax": _unsigned("umax"), "umin": _unsigned("umin")}
 
 
-def _histogram(element: str, mode: str, count: int, order: str = "", wanted: bool = False) -> str:
-    """Elements that are not negative update the bins that the numbers say."""
+def _histogram(
+    element: str, mode: str, count: int, order: str = "", wanted: bool = False, bits: int = -1
+) -> str:
+    """Elements update the bins that these bits of the numbers say, but for bin 3."""
     pointer, tile, places = f"!nv_tileaa.ptr<{element}, 1>", f"{count}x{element}", f"{count}xi32"
     left = store("r", "o", f"memref<{tile}>", tile, "%zero") if wanted else ""
     return kernel(
         f"%a: memref<{tile}>, %k: memref<{places}>, %o: memref<{tile}>, %h: {pointer}",
         load("t", "a", f"memref<{tile}>", tile, "%zero")
-        + load("p", "k", f"memref<{places}>", places, "%zero")
-        + f"""%hs = tensor.splat %h : tensor<{count}x{pointer}>
+        + load("word", "k", f"memref<{places}>", places, "%zero")
+        + f"""%p = nv_tileas.generate : tensor<{places}> {{
+  ^bb0(%j: index):
+    %e = tensor.extract %word[%j] : tensor<{places}>
+    %bits = arith.constant {bits} : i32
+    %c = arith.andi %e, %bits : i32
+    nv_tileas.yield %c : i32
+  }}
+  %hs = tensor.splat %h : tensor<{count}x{pointer}>
   %q = nv_tileaa.addptr %hs, %p : tensor<{count}x{pointer}>, tensor<{places}>
   %m = nv_tileas.generate : tensor<{count}xi1> {{
   ^bb0(%j: index):
@@ -143,6 +152,22 @@ def test_what_was_there_when_a_block_combines(mode: str) -> None:
             left = old.copy()
             AT[mode](left, np.arange(len(left)), by)
             assert sorted([*old, expected[place]]) == sorted([bins[place], *left])
+
+
+@pytest.mark.parametrize(("mode", "wanted"), [("add", False), ("umax", False), ("xor", True)])
+def test_a_window_of_small_offsets_has_all_of_them(mode: str, wanted: bool) -> None:
+    """Seven bits of the numbers are bins: each thread updates two entries, and memory once."""
+    rng = np.random.default_rng(len(mode) + wanted)
+    numbers, places = (rng.integers(-(2**31), 2**31, 256).astype(np.int32) for _ in range(2))
+    bins, given = np.arange(128, dtype=np.int32) * 7, numbers.copy()
+    expected, chosen = bins.copy(), places & 127 != 3
+    AT[mode](expected, places[chosen] & 127, numbers[chosen])
+    text = _histogram("i32", mode, 256, "relaxed gpu", wanted, bits=127)
+    made, *found = _run(text, TARGETS[wanted], given, places, np.zeros_like(numbers), bins)
+    assert made.ptx.count(".cta.shared.") == 2
+    assert made.ptx.count(".gpu.global.") == 1 + 2 * wanted
+    for arrays in found:
+        np.testing.assert_array_equal(arrays[3], expected)
 
 
 @pytest.mark.parametrize(
