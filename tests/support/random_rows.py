@@ -54,10 +54,10 @@ class RowKernel:
         return -(-self.shape[0] // self.rows)
 
     def arguments(self, seed: int = 0) -> tuple[Any, ...]:
-        """Random rows; results that no kernel leaves as they are."""
-        rng, kind = np.random.default_rng(seed), ELEMENTS[self.element]
-        x, z = (kind.random(rng, self.shape) for _ in "xz")
-        results = [np.full(self.shape, 7, kind.dtype), *self._of_rows()]
+        """Random rows, with gaps of their own; results that no kernel leaves as they are."""
+        rng, kind = np.random.default_rng(seed + len(self.text)), ELEMENTS[self.element]
+        x, z = (_with_gaps(rng, kind.random(rng, self.shape)) for _ in "xz")
+        results = [_with_gaps(rng, np.full(self.shape, 7, kind.dtype)), *self._of_rows()]
         return x, z, kind.random(rng, self.shape[1:]), *results, self.bound, self.rows, self.width
 
     def _of_rows(self) -> Sequence[Array]:
@@ -73,6 +73,15 @@ class RowKernel:
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
         return module.kernel
+
+
+def _with_gaps(rng: np.random.Generator, array: Array) -> Array:
+    """The same rows, which begin at any element of a vector, or all at the first."""
+    gap = int(rng.choice((0, 0, 1, 2, 3, 8)))
+    begin, columns = int(rng.integers(gap + 1)), array.shape[1]
+    memory = np.full((array.shape[0], columns + gap), 7, array.dtype)
+    memory[:, begin : begin + columns] = array
+    return memory[:, begin : begin + columns]
 
 
 def random_rows(seed: int) -> RowKernel:
