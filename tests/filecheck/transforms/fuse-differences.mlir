@@ -52,3 +52,21 @@ func.func @others(%s: vector<4xf32>, %m: vector<2xf32>) {
   "test.op"(%p) : (vector<4xf32>) -> ()
   func.return
 }
+
+// -----
+
+// Elements that are multiplied for the difference alone.
+
+// CHECK-LABEL: @scaled
+// CHECK-NOT:   scf.if
+func.func @scaled(%s: vector<4xf32>, %m: vector<2xf32>, %acc: vector<64xf32>, %d: !cute_nvgpu.smem_desc) {
+  %next = cute_nvgpu.arch.mma.SM90 %d, %d, %acc shape [64, 128, 16] elements "f16", "f16" major "k", "k" : !cute_nvgpu.smem_desc, vector<64xf32> -> vector<64xf32>
+  %k = arith.constant dense<0.25> : vector<4xf32>
+  %w = cute.fragment.make %m, %m : vector<2xf32>, vector<2xf32> -> vector<4xf32>
+  %t = arith.mulf %s, %k : vector<4xf32>
+  %x = arith.subf %t, %w : vector<4xf32>
+  %y = arith.mulf %x, %k : vector<4xf32>
+  %p = math.exp2 %y {nv_tileas.ftz, nv_tileas.weight} : vector<4xf32>
+  "test.op"(%p, %next) : (vector<4xf32>, vector<64xf32>) -> ()
+  func.return
+}

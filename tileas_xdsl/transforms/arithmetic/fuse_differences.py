@@ -80,6 +80,8 @@ class _Argument:
         for value, factor in (product.operands, product.operands[::-1]):
             minus = value.owner
             if isinstance(minus, arith.SubfOp) and _is_used_once(minus) and _is_uniform(factor):
+                if isinstance(minus.lhs.owner, arith.MulfOp) and minus.lhs.has_one_use():
+                    return None  # Elements that are scaled for it alone would be in front of all.
                 made = minus.rhs.owner
                 rows = _rows_of(made) if isinstance(made, MakeFragmentOp) else None
                 if isinstance(made, MakeFragmentOp) and rows is not None:
