@@ -65,19 +65,11 @@ def late_product(op: ConsumeOneOp, stages: int) -> LateProduct | None:
         return None
     (product,) = products
     operand = written_operand(product)
-    if RUNS_ON not in op.attributes or stages < least_stages(product):
+    if RUNS_ON not in op.attributes or stages < MIN_STAGES:
         return None
     if product.parent is not body or operand is None:
         return None
     return LateProduct(product, loop, operand) if _only_accumulates(op, product, loop) else None
-
-
-def least_stages(product: DotOp) -> int:
-    """The stages with which a product may run on.
-
-    With A in registers one more: what is computed behind the wait is beside the other stages.
-    """
-    return MIN_STAGES + (space_of(product.a.type) is not Space.SMEM)
 
 
 def written_operand(product: DotOp) -> SSAValue | None:

@@ -193,7 +193,7 @@ def _stages(found: LoadLoop, room: int, slot: int) -> tuple[int, bool]:
     if operand is not None:
         further = (late_products.PLACES - 1) * aligned_bytes(operand.type)
         beside = min(wanted, (room - further) // slot)
-        if beside >= late_products.least_stages(products[0]):
+        if beside >= late_products.MIN_STAGES:
             return beside, True
     return min(wanted, room // slot), False
 
