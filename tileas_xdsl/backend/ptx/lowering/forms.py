@@ -69,9 +69,8 @@ class Form:
 
     @property
     def has_literals(self) -> bool:
-        """Whether its registers may be literals: neither narrow floats nor pairs of 16 bits."""
-        is_narrow = self.is_float or (self.packed and self.bits == WORD_BITS // 2)
-        return not (is_narrow and self.kind.startswith("b"))
+        """Whether its registers may be literals: neither narrow floats nor several integers."""
+        return not ((self.is_float or self.packed) and self.kind.startswith("b"))
 
     @property
     def elements(self) -> int:
