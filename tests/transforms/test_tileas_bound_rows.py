@@ -21,15 +21,17 @@ from tileas_xdsl.target.kernel_abi import Question, usual_form
 from tileas_xdsl.transforms.memory.tileas_bound_rows import TileasBoundRows
 
 
-def arguments(kernel: Any, element: Any, columns: int, rows: int, width: int) -> tuple[Any, ...]:
+def arguments(
+    kernel: Any, element: Any, columns: int, rows: int, width: int, count: int = 6
+) -> tuple[Any, ...]:
     """Random rows off the origin; a result without numbers."""
     random = np.random.default_rng(columns)
-    x = (random.standard_normal((6, columns)) + 0.5).astype(element)
+    x = (random.standard_normal((count, columns)) + 0.5).astype(element)
     y = np.full_like(x, np.nan)
     if kernel is softmax:
         return x, y, rows, width
     w, b = (random.standard_normal(columns).astype(element) for _ in "wb")
-    return x, w, b, y, np.zeros(6, np.float32), np.zeros(6, np.float32), rows, width
+    return x, w, b, y, np.zeros(count, np.float32), np.zeros(count, np.float32), rows, width
 
 
 def expected(kernel: Any, x: Any, *others: Any) -> Any:
@@ -111,6 +113,31 @@ def test_rows_are_stored_whole_where_results_are_aligned_otherwise(
     ran = found.emulate(*given, *sizes, grid=6)
     assert not ran.findings
     np.testing.assert_allclose(ran.arrays[1], expected(softmax, x), rtol=2e-3, atol=2e-3)
+
+
+LONG = [
+    (softmax, np.float16, 33001, 65536, 5),  # begin between vectors, kept in shared memory
+    (layer_norm, np.float16, 33001, 65536, 5),
+    (softmax, np.float16, 18000, 32768, 5),
+    (layer_norm, np.float32, 12200, 16384, 6),
+]
+"""Rows in parts of eight, of which so many are reached."""
+
+
+@pytest.mark.parametrize(("kernel", "element", "columns", "width", "reached"), LONG)
+def test_long_rows_end_with_the_last_part_that_they_reach(
+    kernel: Any, element: Any, columns: int, width: int, reached: int
+) -> None:
+    """The last tile block has no row, but shared memory for one."""
+    found = made(kernel, element, columns, 1, width)
+    memory = width // 8 * reached * np.dtype(element).itemsize
+    assert memory <= found.abi.shared_bytes < memory + 1024
+    args = arguments(kernel, element, columns, 1, width, count=2)
+    ran = found.emulate(*args, grid=3, order="lazy")
+    assert not ran.findings
+    result = ran.arrays[1 if kernel is softmax else 3]
+    tolerance = 2e-3 if element is np.float16 else 1e-5
+    np.testing.assert_allclose(result, expected(kernel, *args), rtol=tolerance, atol=tolerance)
 
 
 def test_nothing_behind_rows_is_loaded_or_stored() -> None:

@@ -387,19 +387,22 @@ func.func @columns_are_shared(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %b:
 // -----
 
 // A row of 64 KiB that is computed in f32 takes 64 registers of each of 512 threads: one block fills
-// a multiprocessor.  In shared memory three blocks have one each, and read its chunks there.
+// a multiprocessor.  In shared memory three blocks have one each, and read its chunks there, which are
+// written out.
 
 // CHECK-LABEL: @kept
 // CHECK-SAME:  nv_tileas.rows = "rows of 65536 bytes: {{[0-9]+}} cycles each with 1 in registers, {{[0-9]+}} with as many loaded ahead, {{[0-9]+}} with 3 in shared memory"
 // CHECK:       %[[ROW:.*]], %{{.*}} = nv_tileas.async.tiled_load %{{.*}} {nv_tileas.kept_in_shared_memory, {{.*}} -> !nv_tileas.token<tensor<1x32768xf16>>
 // CHECK:       %[[X:.*]] = nv_tileas.async.wait %[[ROW]]
-// CHECK:       scf.for %[[C:.*]] = {{.*}} iter_args
-// CHECK:         nv_tileas.extract_slice %[[X]][0, %{{.*}}][1, 4096]
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 0][1, 4096]
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 4096][1, 4096]
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 28672][1, 4096]
 // CHECK:       nv_tileas.reduce %{{.*}} : tensor<1x4096xf32> -> tensor<1xf32>
 // CHECK-NOT:   tiled_load
-// CHECK:       scf.for
-// CHECK:         nv_tileas.extract_slice %[[X]][0, %{{.*}}][1, 4096]
-// CHECK:         nv_tileas.tiled_store {{.*}} tensor<1x4096xf16>
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 0][1, 4096]
+// CHECK:       nv_tileas.tiled_store {{.*}} tensor<1x4096xf16>
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 28672][1, 4096]
+// CHECK:       nv_tileas.tiled_store {{.*}} tensor<1x4096xf16>
 func.func @kept(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: index) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
   %a = nv_tileaa.assume %array, #nv_tileaa.div_by<16> : memref<64x32768xf16>
@@ -427,14 +430,59 @@ func.func @kept(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: inde
 
 // -----
 
-// Powers of the elements take as long as memory: three blocks would compute them twice of each chunk.
-// A round ahead a row is loaded while the one before it is computed, which the kernel asks for.
+// Rows of up to 20,464 elements reach into five of eight chunks.  What is behind them is padding, of
+// which only reductions know: three chunks of it are added up, and none is stored.
 
-// CHECK-LABEL: @ahead
-// CHECK-SAME:  nv_tileas.rows = "rows of 65536 bytes: {{[0-9]+}} cycles each with 1 in registers, {{[0-9]+}} with as many loaded ahead, {{[0-9]+}} with 3 in shared memory", nv_tileas.rows_ahead
-// CHECK:       nv_tileas.tiled_load
+// CHECK-LABEL: @reached
+// CHECK:       nv_tileas.async.tiled_load %{{.*}} -> !nv_tileas.token<tensor<1x32768xf16>>
+// CHECK:       nv_tileas.extract_slice %[[X:.*]][0, 16384][1, 4096]
+// CHECK-NOT:   nv_tileas.extract_slice %[[X]][0, 20480]
+// CHECK:       tensor.splat %{{.*}} : tensor<1x4096xf16>
+// CHECK:       nv_tileas.reduce %{{.*}} : tensor<1x4096xf32> -> tensor<1xf32>
+// CHECK:       nv_tileas.extract_slice %[[X]][0, 16384][1, 4096]
+// CHECK:       nv_tileas.tiled_store
+// CHECK-NOT:   nv_tileas.tiled_store
+func.func @reached(%p: !nv_tileaa.ptr<f16, 1>, %q: !nv_tileaa.ptr<f16, 1>, %length: i32, %step: i32, %i: index) attributes {
+    nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %pa = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %qb = nv_tileaa.assume %q, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %stride = nv_tileaa.assume %step, #nv_tileaa.div_by<8> : i32
+  %n = nv_tileaa.assume %length, #nv_tileaa.bounded<16384, 20464> : i32
+  %a = nv_tileaa.make_memref %pa, sizes[%n : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<64x?xf16, strided<[?, 1]>>
+  %b = nv_tileaa.make_memref %qb, sizes[%n : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<64x?xf16, strided<[?, 1]>>
+  %from = nv_tileas.view %a : memref<64x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %to = nv_tileas.view %b : memref<64x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x32768xf16, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>, padding_value = 1.000000e+00 : f16} : !nv_tileas.tiled_view<1x32768xf16, gmem> -> tensor<1x32768xf16>, !nv_tileaa.mem_token
+  %f = arith.extf %x : tensor<1x32768xf16> to tensor<1x32768xf32>
+  %s = nv_tileas.reduce %f {axis = 1 : i32} : tensor<1x32768xf32> -> tensor<1xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %y = arith.addf %l, %r : f32
+    nv_tileas.yield %y : f32
+  }
+  %w = nv_tileas.generate : tensor<1x32768xf32> {
+  ^bb0(%j: index, %k: index):
+    %first = arith.constant 0 : index
+    %y = tensor.extract %s[%first] : tensor<1xf32>
+    nv_tileas.yield %y : f32
+  }
+  %m = arith.mulf %f, %w : tensor<1x32768xf32>
+  %h = arith.truncf %m : tensor<1x32768xf32> to tensor<1x32768xf16>
+  %stored = nv_tileas.tiled_store %h, %to[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x32768xf16>, !nv_tileas.tiled_view<1x32768xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Powers of the elements are computed twice of each chunk, which takes no longer than rows that are
+// loaded a round ahead: blocks load while others compute.
+
+// CHECK-LABEL: @powers
+// CHECK-SAME:  nv_tileas.rows = "rows of 65536 bytes: {{[0-9]+}} cycles each with 1 in registers, {{[0-9]+}} with as many loaded ahead, {{[0-9]+}} with 3 in shared memory"
+// CHECK:       nv_tileas.async.tiled_load
 // CHECK-NOT:   scf.for
-func.func @ahead(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: index) attributes {
+func.func @powers(%array: memref<64x32768xf16>, %b: memref<64x32768xf16>, %i: index) attributes {
     nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 16>} {
   %a = nv_tileaa.assume %array, #nv_tileaa.div_by<16> : memref<64x32768xf16>
   %none = nv_tileas.create_none : !nv_tileaa.mem_token

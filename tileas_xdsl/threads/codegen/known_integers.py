@@ -14,6 +14,8 @@ from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 def constant_value(value: SSAValue) -> int | None:
     """Return the number that a value always is; None where it is not constant."""
     owner = value.owner
+    if isinstance(owner, arith.IndexCastOp):
+        return constant_value(owner.input)
     if isinstance(owner, arith.MuliOp | arith.AddiOp):
         a, b = (constant_value(v) for v in owner.operands)
         if a is not None and b is not None:

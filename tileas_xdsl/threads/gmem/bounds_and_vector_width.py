@@ -16,6 +16,7 @@ does not prove is tested once per tile at run time, with scalar code on the othe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerType, i32, i64
@@ -86,6 +87,8 @@ class GlobalTile:
     """By dimension the extent; None where no element is out of bounds."""
     index: Attribute
     """The type of coordinates: `i32`, or `i64` where extents may have more bits."""
+    ahead: int = 0
+    """Columns from the beginning to the tile: those that are known are in shifts of pieces."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> GlobalTile:
@@ -163,6 +166,19 @@ class GlobalTile:
             return 0 if limit is not None else self.shape[-1]
         return least_of(limit) or 0
 
+    def piece(self, chunk: AccessChunk) -> AccessChunk:
+        """The piece that a chunk of the layout is."""
+        return replace(chunk, shift=chunk.shift + self.ahead) if self.ahead else chunk
+
+    def beginning(self, e: ThreadBuilder, column: int) -> GlobalTile:
+        """Return the tile that begins in the same rows at a column."""
+        start = constant_like(e, self.starts[-1], column)
+        return replace(
+            self,
+            starts=(*self.starts[:-1], start),
+            factors=(*self.factors[:-1], column),
+        )
+
     def is_behind(self, piece: AccessChunk) -> bool:
         """Whether a piece is known to be behind the end of the array in all threads."""
         return self.end is not None and piece.span > 1 and piece.shift >= self.end
@@ -228,7 +244,7 @@ class GlobalTile:
         if divisor % count == 0:
             return None
         start = self.starts[-1]
-        end = add(e, start, self.shape[-1])
+        end = add(e, start, self.ahead + self.shape[-1])
         below = e.insert(comparison(end, limit, "sle")).result
         above = e.insert(comparison(start, constant_like(e, start, 0), "sge")).result
         whole = e.insert(arith.AndIOp(above, below)).result

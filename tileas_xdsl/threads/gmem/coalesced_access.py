@@ -261,8 +261,9 @@ class Accesses:
         """
         if self.runs_again:
             return None
-        pieces = thread_chunks(self.e, self.layout, bits_of(self.window.view.element))
         window = self.window
+        chunks = thread_chunks(self.e, self.layout, bits_of(window.view.element))
+        pieces = map(window.piece, chunks)
         tested = (piece for piece in pieces if not window.is_behind(piece))
         ends = sorted({end for end in map(_end_of, tested) if not window.is_within(end)})
         return None if len(ends) < WORTH_A_TEST else replace(self, inside=ends[-2])
@@ -333,10 +334,11 @@ def load_window(
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
     alone = ordering.semantics is not None and not is_held_once(layout)
     guard = is_first_replica(e, layout) if alone else _is_owner(e, layout)
+    window = _at_known_columns(e, window, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
     padding = padding_of(op.padding_value, source.element)
 
-    pieces = list(thread_chunks(e, layout, bits_of(source.element)))
+    pieces = list(map(window.piece, thread_chunks(e, layout, bits_of(source.element))))
 
     def load_chunk(accesses: Accesses, piece: AccessChunk) -> SSAValue:
         if window.is_behind(piece):
@@ -355,6 +357,19 @@ def load_window(
     loaded = iter(accesses.chosen(load_all))
     tile = assembled(e, layout, source.element, lambda _: next(loaded))
     return exchanged(e, op, tile, layout) if alone else tile
+
+
+def _at_known_columns(e: ThreadBuilder, window: GlobalTile, layout: RegisterLayout) -> GlobalTile:
+    """Return a tile with what is known of its first column in the shifts of its pieces.
+
+    So tiles of one row have one address in a thread, and know which pieces are in bounds.
+    """
+    column = constant_value(window.starts[-1])
+    if not column:
+        return window
+    pieces = thread_chunks(e, layout, bits_of(window.view.element))
+    may_move = all(piece.span > 1 and column % piece.span == 0 for piece in pieces)
+    return replace(window.beginning(e, 0), ahead=column) if may_move else window
 
 
 def _is_owner(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
@@ -392,6 +407,7 @@ def store_window(
     target, layout = window.view, tile.layout
     guard = is_first_replica(e, layout)
     ordering = MemoryOrder.of(op.mem_semantic, op.mem_scope)
+    window = _at_known_columns(e, window, layout)
     accesses = Accesses.of(e, op, window, layout, guard=guard, mask=mask, order=ordering)
 
     def store(accesses: Accesses, piece: AccessChunk, k: int) -> None:
@@ -400,7 +416,8 @@ def store_window(
         e.insert(StoreOp(value, pointer, exists, order=ordering.semantics, scope=ordering.scope))
 
     def store_all(accesses: Accesses) -> list[SSAValue]:
-        for piece in thread_chunks(e, layout, bits_of(target.element), stored=True):
+        chunks = thread_chunks(e, layout, bits_of(target.element), stored=True)
+        for piece in map(window.piece, chunks):
             if window.is_behind(piece):
                 continue
             if not accesses.is_whole(piece):

@@ -44,7 +44,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     cast_index,
     divide,
-    extend_to_i64,
     i32_constant,
     is_equal,
     logical_and,
@@ -58,7 +57,7 @@ from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.rotated_row import shift_of_row
-from tileas_xdsl.threads.gmem.vector_cuts import WORD, shifted_word
+from tileas_xdsl.threads.gmem.vector_cuts import BYTE, WORD, bytes_behind, shifted_word
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
@@ -116,7 +115,7 @@ class _Reader:
     bases: Sequence[SSAValue]
     """The addresses of words that follow one another, which a vector begins with or follows."""
     rest: SSAValue | None
-    """Bits of a word that a vector begins behind it; None where there are none."""
+    """The selector of a word that begins as many bytes behind it; None for none."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: TiledLoadOp, line: KeptLine, shift: SSAValue) -> _Reader:
@@ -130,7 +129,7 @@ class _Reader:
         count = line.planes if is_by_words else line.planes + 1
         # A line begins at place 1 of the planes: no word in front of it is at a negative one.
         bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
-        rest = None if is_by_words else extend_to_i64(e, modulo(e, moved, WORD))
+        rest = None if is_by_words else bytes_behind(e, divide(e, modulo(e, moved, WORD), BYTE))
         return _Reader(e, line, bases, rest)
 
     def read(self, chunk: AccessChunk) -> SSAValue:

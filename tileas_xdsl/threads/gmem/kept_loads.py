@@ -78,13 +78,11 @@ def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     order(e, op)
     if runs_again(op) and not _is_private(e, op, layout):
         synchronize_agent(e)
-    tile = _allocated(e, op, layout, source.element)
     padding = padding_of(op.padding_value, source.element)
     window = GlobalTile.of(e, op, source, shape)
-    if not any(
-        isinstance(user, WaitOp) and is_kept(user.values[0]) for user in waits_for(op.result)
-    ):
-        tile = replace(tile, end=window.end, padding=padding)
+    end = window.end if _is_read_at_known_places(op) else None
+    tile = _allocated(e, op, layout, source.element, end)
+    tile = replace(tile, end=end, padding=padding)
     accesses, mine = Accesses.of(e, op, window, layout, guard=None), is_first_replica(e, layout)
     accesses.chosen(
         lambda one: one.if_inside(lambda accesses: _copy(accesses, tile, mine, padding))
@@ -104,6 +102,14 @@ def await_kept(e: ThreadBuilder, op: WaitOp, tile: KeptTile) -> KeptTile | Regis
         synchronize_agent(e)
     is_read_later = is_kept(op.values[0]) or not op.values[0].uses
     return tile if is_read_later else read_kept(e, tile, tile.layout)
+
+
+def _is_read_at_known_places(op: AsyncTiledLoadOp) -> bool:
+    """Whether it is known of each chunk that is read where in the tile it is."""
+    waits = [user for user in waits_for(op.result) if isinstance(user, WaitOp)]
+    kept = [value for wait in waits if is_kept(value := wait.values[0])]
+    slices = [use.operation for value in kept for use in value.uses]
+    return all(isinstance(one, ExtractSliceOp) and not one.offsets for one in slices)
 
 
 def _is_private(e: ThreadBuilder, op: AsyncTiledLoadOp, layout: RegisterLayout) -> bool:
@@ -137,10 +143,19 @@ def has_same_threads(part: RegisterLayout, copied: RegisterLayout) -> bool:
 
 
 def _allocated(
-    e: ThreadBuilder, op: AsyncTiledLoadOp, layout: RegisterLayout, element: Attribute
+    e: ThreadBuilder,
+    op: AsyncTiledLoadOp,
+    layout: RegisterLayout,
+    element: Attribute,
+    end: int | None,
 ) -> KeptTile:
+    """Allocate a tile, of one row as far as chunks of it are in front of its end."""
     shape = layout.shape
-    size, name = prod(shape) * bits_of(element) // 8, f"%{op.result.name_hint or 'tile'}"
+    count = prod(shape)
+    if end is not None and count == shape[-1]:
+        chunks = thread_chunks(e, layout, bits_of(element))
+        count = max((one.shift + one.span for one in chunks if one.shift < end), default=0)
+    size, name = count * bits_of(element) // 8, f"%{op.result.name_hint or 'tile'}"
     what, number = f"{'x'.join(map(str, shape))}, kept", op.attributes[KEPT]
     offset = e.kept_tiles.get(number)
     if offset is None:

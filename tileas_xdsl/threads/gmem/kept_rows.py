@@ -11,6 +11,7 @@ loop later, or part by part.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import VectorType
@@ -18,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import readers_of
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.cute import LoadOp
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import CpAsyncCommitOp, CpAsyncOp, GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
@@ -36,7 +37,7 @@ from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, paddin
 from tileas_xdsl.threads.gmem.kept_loads import has_same_threads
 from tileas_xdsl.threads.gmem.memory_order import order
 from tileas_xdsl.threads.gmem.rotated_access import load_rotated
-from tileas_xdsl.threads.gmem.rotated_row import RotatedRow, RowLoads
+from tileas_xdsl.threads.gmem.rotated_row import RotatedRow, RowLoads, either
 from tileas_xdsl.threads.gmem.vectors_around import VectorsAround
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -63,15 +64,34 @@ def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
         )
     pointer = _memory(e, op, (copied[-1].shift + copied[-1].span) * row.size, source)
     tile = KeptTile(layout, source.element, pointer, layout.shape, is_private=is_private)
-    around = VectorsAround.of(RowLoads(e, row, None), copied[0].count)
+    loads = RowLoads(e, row, padding_of(op.padding_value, source.element))
+    around = VectorsAround.of(loads, copied[0].count)
     mine = is_first_replica(e, layout)
     for piece in copied:
         exists = logical_and(e, logical_and(e, mine, around.is_there(piece)), piece.exists)
         place, vector = chunk_of(e, tile, piece), row.pointer(around.column(piece), piece.count)
         e.insert(CpAsyncOp(place, vector, size, "global", pred=exists))
     e.insert(CpAsyncCommitOp())
+    _pad(loads, tile, around, [piece for piece in copied if row.is_certain(piece)])
     e.kept_rows.setdefault(op.attributes[KEPT], tile)
     return tile
+
+
+def _pad(
+    loads: RowLoads, tile: KeptTile, around: VectorsAround, inside: Sequence[AccessChunk]
+) -> None:
+    """Keep padding of a row that does not exist where others have elements for certain."""
+    e = loads.e
+    if not inside:
+        return
+
+    def pad() -> list[SSAValue]:
+        for piece in inside:
+            mine = logical_and(e, is_first_replica(e, tile.layout), piece.exists)
+            e.insert(StoreOp(loads.nothing(piece)[0], chunk_of(e, tile, piece), mine))
+        return []
+
+    either(e, around.is_whole(inside[-1]), list, pad)
 
 
 def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:

@@ -50,7 +50,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 
 MAX_SINGLES = 16
-"""Elements of a thread up to which loads of each take less time than vectors that are cut."""
+"""Elements of a row in a thread up to which loads of each take less time than cut vectors."""
 
 
 LEAST_PART_BYTES = 8
@@ -91,7 +91,7 @@ def load_rotated(
 
     `loads_of` says what is in columns out of bounds, and where vectors are loaded from.
     """
-    pieces = list(thread_chunks(e, layout, bits_of(kind)))
+    pieces = [rows(chunk).piece(chunk) for chunk in thread_chunks(e, layout, bits_of(kind))]
     inside = [piece for piece in pieces if not rows(piece).is_never_inside(piece)]
     of_row: dict[int, list[AccessChunk]] = {}
     for piece in inside:
@@ -138,7 +138,7 @@ def _form_of(
     width = row.promised_width(count)
     if width == count:
         return partial(_parts, row, width), len(pieces)
-    if width * row.size >= LEAST_PART_BYTES or count * len(pieces) <= MAX_SINGLES:
+    if width * row.size >= LEAST_PART_BYTES or count * len(pieces) * row.parts <= MAX_SINGLES:
         return partial(_parts, row, width), 1
     return _Pairs.of(row, count).loaded, 1
 
@@ -159,7 +159,8 @@ def store_rotated(e: ThreadBuilder, rows: Rows, tile: RegisterTile) -> None:
         behind = row.is_behind(row.column(piece), piece.count)
         return [*either(e, behind, list, partial(each, piece))]
 
-    every = thread_chunks(e, tile.layout, bits_of(tile.element), stored=True)
+    chunks = thread_chunks(e, tile.layout, bits_of(tile.element), stored=True)
+    every = [rows(chunk).piece(chunk) for chunk in chunks]
     pieces = [piece for piece in every if not rows(piece).is_never_inside(piece)]
     wholes = [_is_whole_store(rows(piece), piece) for piece in pieces]
     for piece, whole in zip(pieces, wholes, strict=True):
@@ -185,7 +186,8 @@ class _Vector:
     """The elements of a piece, where they are whole vectors."""
 
     piece: AccessChunk
-    is_whole: SSAValue
+    is_whole: SSAValue | None
+    """None where it is known."""
     loaded: Sequence[SSAValue]
     finish: Callable[[Sequence[SSAValue]], list[SSAValue]]
     """What is done with what was loaded when all has been."""
@@ -227,7 +229,7 @@ def _is_whole_store(row: RotatedRow, piece: AccessChunk) -> SSAValue | None:
     return logical_and(e, whole, is_equal(e, row.beyond(count), 0))
 
 
-def _loaded(row: RotatedRow, first: Column, count: int, whole: SSAValue) -> SSAValue:
+def _loaded(row: RotatedRow, first: Column, count: int, whole: SSAValue | None) -> SSAValue:
     """So many elements from a column on, which is aligned."""
     type_ = VectorType(row.view.element, [count])
     return row.e.insert(LoadOp(row.pointer(first, count), type_, whole)).result
@@ -237,7 +239,7 @@ def _parts(row: RotatedRow, width: int, piece: AccessChunk) -> _Vector:
     """The elements of a piece that is whole, so many at once."""
     e, kind = row.e, row.view.element
     first = row.column(piece)
-    whole = row.is_whole(first, piece.count)
+    whole = None if row.has(piece, 0) else row.is_whole(first, piece.count)
     type_ = kind if width == 1 else VectorType(kind, [width])
     begin, found = row.pointer(first, width), list[SSAValue]()
     for k in range(0, piece.count, width):
@@ -268,9 +270,15 @@ class _Pairs:
         e, row = self.row.e, self.row
         column = row.column(piece)
         begin, further = subtract(e, column.base, self.beyond), column.further
-        starts = e.insert(arith.CmpiOp(begin, i32_constant(e, -further), "sge")).result
-        inside = row.is_whole(Column(begin, further), 2 * self.count)
-        whole = e.insert(arith.AndIOp(inside, starts)).result
+        whole = None if row.has(piece, self.count) else self._are_inside(Column(begin, further))
         places = [Column(begin, further + k * self.count) for k in range(2)]
         both = [_loaded(row, place, self.count, whole) for place in places]
         return _Vector(piece, whole, both, lambda loaded: [self.cut.cut_out(loaded)])
+
+    def _are_inside(self, begin: Column) -> SSAValue:
+        """Whether two vectors from a column on are in the row."""
+        e = self.row.e
+        first = i32_constant(e, -begin.further)
+        starts = e.insert(arith.CmpiOp(begin.base, first, "sge")).result
+        inside = self.row.is_whole(begin, 2 * self.count)
+        return e.insert(arith.AndIOp(inside, starts)).result

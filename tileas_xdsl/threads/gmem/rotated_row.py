@@ -35,7 +35,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
     subtract,
 )
-from tileas_xdsl.threads.codegen.known_integers import interval_of
+from tileas_xdsl.threads.codegen.known_integers import constant_value, interval_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.base_arrays import origins, touches
@@ -79,7 +79,13 @@ class RotatedRow:
     is_rewritten: bool
     """Whether the kernel stores to the array."""
     part: SSAValue | None = None
-    """The column at which the tile would begin if it were not rotated; None for 0."""
+    """The column at which the tile would begin if it were not rotated; None if that is known."""
+    ahead: int = 0
+    """That column, where it is known."""
+    parts: int = 1
+    """In how many parts the row is accessed."""
+    always_exists: bool = False
+    """Whether it is known to be in the array, as the only row of one."""
 
     @staticmethod
     def of(
@@ -97,12 +103,17 @@ class RotatedRow:
             raise op_error(op, "rotates rows of adjacent elements, several by offsets of their own")
         window = GlobalTile.of(e, op, view, layout.shape)
         first = piece or next(iter(thread_chunks(e, layout, bits_of(view.element))))
-        start, width, part = window.starts[-1], layout.shape[-1], None
+        start, width, part, ahead = window.starts[-1], layout.shape[-1], None, 0
         if op.row_width is not None:
-            width = op.row_width.value.data
-            part = modulo(e, start, width)
-            start = subtract(e, start, part)
-            window = replace(window, starts=(*window.starts[:-1], start))
+            width, number = op.row_width.value.data, constant_value(start)
+            if number is None:
+                part = modulo(e, start, width)
+                start = subtract(e, start, part)
+                window = replace(window, starts=(*window.starts[:-1], start))
+            else:
+                ahead = number % width
+                window = window.beginning(e, number - ahead)
+                start = window.starts[-1]
         row = row_of(e, window, first, (start, window.scaled(e, -1, start)), guard)
         return RotatedRow(
             e,
@@ -117,6 +128,9 @@ class RotatedRow:
             0 if part is not None else window.least,
             _is_rewritten(op),
             None if part is None else cast_index(e, part, i32),
+            ahead,
+            width // layout.shape[-1],
+            row.exists is None and window.factors[-1] == 0,
         )
 
     @property
@@ -128,6 +142,10 @@ class RotatedRow:
     def begin(self) -> SSAValue:
         """The column of element 0 of the part of the row that the tile is, `i32`."""
         return self.shift if self.part is None else add(self.e, self.part, self.shift)
+
+    def piece(self, chunk: AccessChunk) -> AccessChunk:
+        """The piece of the row that a chunk of the tile is."""
+        return replace(chunk, shift=chunk.shift + self.ahead) if self.ahead else chunk
 
     def begins_before(self, count: int) -> bool:
         """Whether element 0 is known to be column 0, or fewer than so many in front of it."""
@@ -181,6 +199,14 @@ class RotatedRow:
         shift = interval_of(self.shift)
         begins = shift is not None and shift[1] <= 0 and piece.shift + shift[0] >= 0
         return begins and piece.span > 1 and piece.shift + piece.span <= self.least
+
+    def has(self, piece: AccessChunk, around: int) -> bool:
+        """Whether a piece and as many columns on either side are known to be in the array."""
+        shift = interval_of(self.shift)
+        if shift is None or not self.always_exists or piece.span == 1:
+            return False
+        begin, end = piece.shift + shift[0], piece.shift + piece.span + shift[1]
+        return begin >= around and end + around <= self.least
 
     def is_behind(self, first: Column, count: int) -> SSAValue:
         """Whether so many columns are behind the end, and none of them at the row's beginning."""
@@ -257,7 +283,10 @@ class RowLoads:
     row: RotatedRow
     padding: FloatAttr | IntegerAttr | None
     vector: Callable[[AccessChunk, SSAValue | None], SSAValue] | None = None
-    """Loads the vector of a piece from where it has been copied to, where a condition holds."""
+    """Loads the vector of a piece from where it has been copied to, where a condition holds.
+
+    There is padding of pieces that are certain to be inside of the row, if it does not exist.
+    """
 
     def each(self, piece: AccessChunk) -> list[SSAValue]:
         """A piece of which each element is loaded on its own."""

@@ -3,7 +3,10 @@
 All threads shift by the same number of elements, so that it is computed once:
 
     %low, %high = 8 f16 from column 0, and from column 8
-    %r = elements 5 to 12 of both                    selects by words, then a funnel shift in words
+    %r = elements 5 to 12 of both                    permutations of the bytes of two words each
+
+The same for all threads is a selector, not a predicate: ptxas moves a uniform predicate to another
+one for each selection.
 """
 
 from __future__ import annotations
@@ -11,24 +14,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import VectorType, i32, i64
+from xdsl.dialects import vector
+from xdsl.dialects.builtin import VectorType, i32
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
     divide,
-    extend_to_i64,
-    i64_constant,
-    is_equal,
+    i32_constant,
     modulo,
     multiply,
 )
 from tileas_xdsl.threads.registers.vector_values import element, element_type, joined
 
-WORD = 32
+WORD, BYTE = 32, 8
+
+FIRST_WORD, NEXT_BYTES = 0x3210, 0x1111
+"""The selector of the first of two words, and what selects the bytes behind others (PTX, prmt)."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,10 @@ class VectorCut:
     words: int
     """Of a vector."""
     far: Sequence[tuple[int, SSAValue]]
-    """By a number of words, whether the vector is so many further on."""
+    """By a number of words, the selector of the first of two words, or of the other one if the
+    vector is so many further on."""
     rest: SSAValue | None
-    """The bits in a word that it is further on, `i64`; None for none."""
+    """The selector of a word that begins as many bytes in the first of two; None for none."""
 
     @staticmethod
     def of(
@@ -51,8 +58,8 @@ class VectorCut:
         place = multiply(e, beyond, bits)
         # Of words that are known to be whole ones, or two, no part is moved.
         steps = [step for step in (2, 1) if 2 * step * WORD <= vector_bits and known <= WORD * step]
-        far = [(n, is_equal(e, modulo(e, divide(e, place, WORD * n), 2), 1)) for n in steps]
-        rest = extend_to_i64(e, modulo(e, place, WORD)) if known < WORD else None
+        far = [(n, bytes_behind(e, modulo(e, divide(e, place, WORD * n), 2), 4)) for n in steps]
+        rest = bytes_behind(e, divide(e, modulo(e, place, WORD), BYTE)) if known < WORD else None
         return VectorCut(e, vector_bits // WORD, far, rest)
 
     def cut_out(self, both: Sequence[SSAValue]) -> SSAValue:
@@ -63,7 +70,7 @@ class VectorCut:
         found = [element(e, words, k) for k in range(2 * self.words)]
         for step, is_far in self.far:
             pairs = zip(found[:-step], found[step:], strict=True)
-            found = [e.insert(arith.SelectOp(is_far, far, near)).result for near, far in pairs]
+            found = [shifted_word(e, near, far, is_far) for near, far in pairs]
         if self.rest is not None:
             found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
         made = joined(e, found[: self.words])
@@ -71,9 +78,11 @@ class VectorCut:
         return e.insert(vector.BitcastOp(made, type_)).result
 
 
-def shifted_word(e: ThreadBuilder, low: SSAValue, high: SSAValue, bits: SSAValue) -> SSAValue:
-    """The word `bits`, below 32, behind the beginning of two words: a funnel shift."""
-    top = e.insert(arith.ShLIOp(extend_to_i64(e, high), i64_constant(e, WORD))).result
-    bottom = e.insert(arith.ExtUIOp(low, i64)).result
-    whole = e.insert(arith.OrIOp(top, bottom)).result
-    return e.insert(arith.TruncIOp(e.insert(arith.ShRUIOp(whole, bits)).result, i32)).result
+def shifted_word(e: ThreadBuilder, low: SSAValue, high: SSAValue, bytes_: SSAValue) -> SSAValue:
+    """Return the word of two that a selector (`bytes_behind`) means."""
+    return e.insert(PrmtOp(low, high, bytes_)).result
+
+
+def bytes_behind(e: ThreadBuilder, count: SSAValue, size: int = 1) -> SSAValue:
+    """Return the selector of the word that is `count` times `size` bytes behind the first one."""
+    return add(e, multiply(e, count, size * NEXT_BYTES), i32_constant(e, FIRST_WORD))

@@ -51,7 +51,7 @@ def _padded(around: VectorsAround, loaded: Mapping[AccessChunk, SSAValue]) -> Se
     """The vectors of a row with padding for what is not in it."""
     loads, found = around.loads, dict(loaded)
     inside = [piece for piece in found if loads.row.is_certain(piece)]
-    if inside:
+    if inside and loads.vector is None:
         # Nothing but a row that does not exist ends in these.
         given = either(
             loads.e,
@@ -104,6 +104,8 @@ class VectorsAround:
     def loaded(self, piece: AccessChunk) -> SSAValue:
         """The vector of a piece, where it is in the array and meets the row."""
         e, row = self.loads.e, self.loads.row
+        if self.loads.vector is not None and row.is_certain(piece):
+            return self.loads.vector(piece, piece.exists)
         exists = logical_and(e, self.is_there(piece), piece.exists)
         if self.loads.vector is not None:
             return self.loads.vector(piece, exists)

@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, i1_constant, xor
-from tileas_xdsl.threads.codegen.known_integers import interval_of, most_of
+from tileas_xdsl.threads.codegen.known_integers import interval_of, least_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.vector_values import (
@@ -58,8 +58,10 @@ class ComparedRuns:
     mask: int
     bound: SSAValue
     predicate: int
+    inside: Sequence[range]
+    """The runs that the comparisons are known to hold of, in all threads."""
     behind: Sequence[range]
-    """The runs that the comparisons are known not to hold of, in any thread."""
+    """The runs that they are known not to hold of, in any thread."""
 
     @staticmethod
     def of(
@@ -88,14 +90,11 @@ class ComparedRuns:
         columns, runs = value(op.lhs), list(_runs(table))
         if not isinstance(columns.type, VectorType) or len(runs) * WORTH_A_BRANCH > table.shape[1]:
             return None
-        shift, most = e.values.get(moved.rhs), most_of(bound.value)
-        low = interval_of(shift.value) if isinstance(shift, Scalar) else None
-        behind = [
-            run
-            for run in runs
-            if low is not None and most is not None and table[:, run[0]].min() + low[0] > most
-        ]
-        return ComparedRuns(columns, runs, mask, bound.value, op.predicate.value.data, behind)
+        shift = e.values.get(moved.rhs)
+        moves = interval_of(shift.value) if isinstance(shift, Scalar) else None
+        inside, behind = _decided(runs, table, moves, bound.value)
+        number = op.predicate.value.data
+        return ComparedRuns(columns, runs, mask, bound.value, number, inside, behind)
 
     def selected(self, e: ThreadBuilder, taken: SSAValue, other: SSAValue) -> SSAValue:
         """A vector of the elements of two, where the comparisons hold and where they do not."""
@@ -119,8 +118,8 @@ class ComparedRuns:
                 e, self._none_holds(e, first, len(run)), partial(part, other), one_by_one
             )
 
-        if run in self.behind:
-            return part(other)
+        if run in self.inside or run in self.behind:
+            return part(taken if run in self.inside else other)
         all_hold = self._holds(e, add(e, first, len(run) - 1))
         return _either(e, all_hold, partial(part, taken), some_do_not)
 
@@ -140,6 +139,23 @@ class ComparedRuns:
 
     def _holds(self, e: ThreadBuilder, column: SSAValue) -> SSAValue:
         return e.insert(arith.CmpiOp(column, self.bound, self.predicate)).result
+
+
+def _decided(
+    runs: Sequence[range], table: Table, moves: tuple[int, int] | None, bound: SSAValue
+) -> tuple[Sequence[range], Sequence[range]]:
+    """Return the runs that are known to be below a bound in all threads, and above it.
+
+    Positions that are moved to no negative column do not wrap around in front of the bound.
+    """
+    if moves is None:
+        return (), ()
+    least, most = least_of(bound), most_of(bound)
+    begins = {run: int(table[:, run[0]].min()) + moves[0] for run in runs}
+    ends = {run: int(table[:, run[-1]].max()) + moves[1] for run in runs}
+    inside = [run for run in runs if least is not None and begins[run] >= 0 and ends[run] < least]
+    behind = [run for run in runs if most is not None and begins[run] > most]
+    return inside, behind
 
 
 def _either(

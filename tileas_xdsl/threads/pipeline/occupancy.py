@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.row_extents import within_reach
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -67,7 +68,7 @@ def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: 
     """
     if has_instance(kernel, DotOp, AgentSwitchOp):
         return 1
-    tiles = peak_registers(kernel.body, resident_registers)
+    tiles = peak_registers(kernel.body, within_reach(kernel, resident_registers))
     return _blocks_that_fit(kernel, tiles, warps, shared_bytes, target)
 
 
@@ -139,7 +140,7 @@ def expected_blocks(
         return max(hint, 1)
     threads, registers = warps * WARP, target.registers_per_multiprocessor
     counted = _registers_but_of_addresses if typical else resident_registers
-    tiles = peak_registers(kernel.body, counted)
+    tiles = peak_registers(kernel.body, within_reach(kernel, counted))
     fit, live = _blocks_that_fit(kernel, tiles, warps, 0, target), tiles // threads
     if not live:
         return max(hint, fit)

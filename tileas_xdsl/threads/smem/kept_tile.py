@@ -49,4 +49,6 @@ def part_of_kept(e: ThreadBuilder, op: ExtractSliceOp, tile: KeptTile) -> KeptTi
     if any(before) or sizes[:-1] != tile.shape[:-1] or {*op.static_strides.get_values()} != {1}:
         raise op_error(op, "takes columns of all rows of a tile that is kept, no other part of it")
     start = cast_index(e, e.scalar(op.offsets[0]), i32) if first == DYNAMIC_INDEX else first
-    return replace(tile, pointer=advance(e, tile.pointer, start, ACCESS_BYTES), shape=sizes)
+    end = None if tile.end is None or first == DYNAMIC_INDEX else tile.end - first
+    pointer = advance(e, tile.pointer, start, ACCESS_BYTES)
+    return replace(tile, pointer=pointer, shape=sizes, end=end)

@@ -1,4 +1,4 @@
-"""Run each phase of a plan as a loop over chunks, with partial results of its reductions.
+"""Run each phase of a plan chunk by chunk, with partial results of its reductions.
 
     %m = reduce %x {maximum} : 1x65536     %p = scf.for %c = 0 to 8 iter_args(%a = -inf) {
                                      ->      %x = tiled_load %w[8 * %i + %c] : 1x8192
@@ -6,11 +6,14 @@
                                            %m = reduce %p {maximum} : 1x8192
 
 Threads combine what they have; lanes and warps exchange once behind the loop, not in each chunk.
-Rows that are kept in shared memory are loaded there in front of the first loop that reads them:
+Few chunks are written out, one behind the other.  No chunk is loaded, or stored, that all rows end
+in front of: reductions see the padding there.
+Rows that are kept in shared memory are loaded there in front of the first phase that reads them:
 
     %f = async.tiled_load %v[%i] {kept}
     %x = async.wait %f
-    scf.for %c = 0 to 8 { %k = extract_slice %x[0, 8192 * %c] ... }
+    %k = extract_slice %x[0, 0] ...
+    %l = extract_slice %x[0, 4096] ...
 """
 
 from __future__ import annotations
@@ -35,13 +38,23 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
+from tileas_xdsl.analysis.values.row_extents import reached_columns
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp, TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    KEPT,
+    AsyncTiledLoadOp,
+    TiledLoadOp,
+    TiledStoreOp,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.threads.gmem.coalesced_access import padding_of
+from tileas_xdsl.threads.registers.vector_values import zero_of
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
@@ -127,6 +140,8 @@ class _PhaseLoop:
         self.phase = phase
         self.kept = kept
         self.clones: dict[SSAValue, SSAValue] = {}
+        self.is_behind = False
+        """Whether the chunks of the loop are behind the end of all rows."""
         inside = {op for one in plan.phases for op in one.operations}
         self.accesses = [
             op
@@ -136,18 +151,15 @@ class _PhaseLoop:
 
     def insert_before(self, end: Operation) -> None:
         """Write the loop, and behind it what is left of the reductions."""
-        bounds = [arith.ConstantOp(IntegerAttr(n, i32)) for n in (0, self.plan.count, 1)]
         identities = [_identities(op, self._chunk_of(op)) for op in self.phase.reductions]
+        Rewriter.insert_op([op for ops in identities for op in ops], InsertPoint.before(end))
         tokens = [op.token for op in self.accesses if op.token is not None]
         carried = [*(ops[-1].results[0] for ops in identities), *tokens]
-        body = Block(arg_types=[i32, *(value.type for value in carried)])
-        low, high, step = bounds
-        loop = scf.ForOp(low, high, step, carried, Region(body))
-        Rewriter.insert_op(
-            [*bounds, *(op for ops in identities for op in ops), loop], InsertPoint.before(end)
-        )
-        self._fill(body)
-        results = list(loop.results)
+        reached = self._reached()
+        results = self._chunks(range(reached), carried, end)
+        if identities and reached < self.plan.count:
+            self.is_behind = True
+            results = self._chunks(range(reached, self.plan.count), results, end)
         for op, partial in zip(self.phase.reductions, results, strict=False):
             made = _reduced(op, partial)
             Rewriter.insert_op(made, InsertPoint.before(end))
@@ -156,53 +168,126 @@ class _PhaseLoop:
             assert op.out_token is not None
             op.out_token.replace_all_uses_with(after)
 
+    def _chunks(
+        self, chunks: range, carried: Sequence[SSAValue], end: Operation
+    ) -> Sequence[SSAValue]:
+        """Compute some chunks; return what they carry.
+
+        Some are written out: two of a row have masks, all have addresses that are constants, and
+        ptxas begins to load one while another one is computed.
+        """
+        if not self.plan.is_written_out:
+            return self._loop(chunks, carried, end)
+        for number in chunks:
+            chunk = arith.ConstantOp(IntegerAttr(number, IndexType()))
+            body = Block([chunk])
+            carried = self._fill(body, chunk.result, carried)
+            for op in list(body.ops):
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.before(end))
+        return carried
+
+    def _loop(
+        self, chunks: range, carried: Sequence[SSAValue], end: Operation
+    ) -> Sequence[SSAValue]:
+        low, high, step = (
+            arith.ConstantOp(IntegerAttr(n, i32)) for n in (chunks.start, chunks.stop, 1)
+        )
+        body = Block(arg_types=[i32, *(value.type for value in carried)])
+        loop = scf.ForOp(low, high, step, carried, Region(body))
+        Rewriter.insert_op([low, high, step, loop], InsertPoint.before(end))
+        chunk = arith.IndexCastOp(body.args[0], IndexType())
+        body.add_op(chunk)
+        body.add_op(scf.YieldOp(*self._fill(body, chunk.result, body.args[1:])))
+        return list(loop.results)
+
+    def _reached(self) -> int:
+        """Return how many chunks the rows in memory reach into; all of them if that is unknown."""
+        count = self.plan.count
+        found = [1]
+        for op in self.phase.operations:
+            if not isinstance(op, ACCESSES):
+                continue
+            if not isinstance(op, TiledLoadOp | TiledStoreOp) or op in self.accesses:
+                return count
+            tile = op.value if isinstance(op, TiledStoreOp) else op.result
+            *_, width = tile_shape(tile)
+            if self.plan.tiles.get(tile) != len(tile_shape(tile)) - 1:
+                return count
+            found.append(ceil_div(reached_columns(op) * count, width))
+        return max(found)
+
     def _chunk_of(self, op: ReduceOp) -> Sequence[int]:
         shape = list(op.tiles[0].get_shape())
         shape[op.axis.value.data] //= self.plan.count
         return shape
 
-    def _fill(self, body: Block) -> None:
-        chunk = arith.IndexCastOp(body.args[0], IndexType())
-        body.add_op(chunk)
+    def _fill(
+        self, body: Block, chunk: SSAValue, carried: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """Write the operations of a chunk; return what is carried on."""
+        self.clones.clear()
         copies: list[Operation] = []
         for op in self.phase.operations:
+            if isinstance(op, TiledLoadOp | TiledStoreOp) and self.is_behind:
+                copies.append(op)
+                if isinstance(op, TiledLoadOp):
+                    self._pad(body, op)
+                continue
             if isinstance(op, TiledLoadOp) and op in self.kept:
-                copies.append(self._read(body, op, chunk.result))
+                copies.append(self._read(body, op, chunk))
                 continue
             copy = op.clone(self.clones)
             copies.append(copy)
             body.add_op(copy)
-        tokens = body.args[1 + len(self.phase.reductions) :]
+        tokens = carried[len(self.phase.reductions) :]
         for op, token in zip(self.accesses, tokens, strict=True):
             copy = copies[self.phase.operations.index(op)]
             set_operand(copy, op.token, token)
-        read = {op.result for op in self.kept}
+        read = set[SSAValue]() if self.is_behind else {op.result for op in self.kept}
         tiles = {
             self.clones[tile]: k
             for tile, k in self.plan.tiles.items()
             if tile in self.clones and tile not in read
         }
-        take_part(operations_in(body), tiles, self.plan.count, chunk.result)
+        take_part(operations_in(body), tiles, self.plan.count, chunk)
         combined = [
             self._combine(body, op, before)
-            for op, before in zip(self.phase.reductions, body.args[1:], strict=False)
+            for op, before in zip(self.phase.reductions, carried, strict=False)
         ]
         after = [self.clones[op.out_token] for op in self.accesses if op.out_token is not None]
-        body.add_op(scf.YieldOp(*combined, *after))
+        return [*combined, *after]
 
     def _read(self, body: Block, op: TiledLoadOp, chunk: SSAValue) -> ExtractSliceOp:
         """Read a chunk of a tile that is kept: columns, as `plan` says of which dimension."""
         whole, k = self.kept[op], self.plan.tiles[op.result]
         sizes: list[int] = list(tile_shape(whole))
         sizes[k] //= self.plan.count
-        size = arith.ConstantOp(IntegerAttr(sizes[k], IndexType()))
-        first = arith.MuliOp(chunk, size)
         offsets: list[SSAValue | int] = [0] * len(sizes)
-        offsets[k] = first.result
+        if (number := constant_integer(chunk)) is not None:
+            offsets[k] = number * sizes[k]
+        else:
+            size = arith.ConstantOp(IntegerAttr(sizes[k], IndexType()))
+            first = arith.MuliOp(chunk, size)
+            body.add_ops([size, first])
+            offsets[k] = first.result
         made = ExtractSliceOp(whole, offsets, sizes)
-        body.add_ops([size, first, made])
+        body.add_op(made)
         self.clones[op.result] = made.result
         return made
+
+    def _pad(self, body: Block, op: TiledLoadOp) -> None:
+        """Give the padding that is behind all rows for what is loaded; nothing is stored there."""
+        type_ = op.result.type
+        assert isa(type_, TensorType[Attribute])
+        element = type_.element_type
+        number: Any = padding_of(op.padding_value, element) or zero_of(element)
+        made = arith.ConstantOp(number)
+        splat = tensor.SplatOp(made.result, [], type_)
+        body.add_ops([made, splat])
+        self.clones[op.result] = splat.result
+        if op.out_token is not None and op.token is not None:
+            self.clones[op.out_token] = op.token
 
     def _combine(self, body: Block, op: ReduceOp, before: SSAValue) -> SSAValue:
         """Combine a chunk with the partial results so far, element by element."""

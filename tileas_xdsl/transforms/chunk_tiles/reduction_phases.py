@@ -58,6 +58,9 @@ from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 LOADS = (LoadOp, TiledLoadOp)
 
+MAX_WRITTEN_OUT, MOST_REGISTERS = 16, 32
+"""Chunks of a row, and registers of a thread for each, up to which they are no loop."""
+
 PURE = (arith.ConstantOp, ExpandDimsOp, GenerateOp, tensor.SplatOp, ViewOp)
 """Operations on tiles beside elementwise ones that may be computed again in a later phase."""
 
@@ -107,6 +110,20 @@ class PhasePlan:
     """
     kept: Sequence[TiledLoadOp] = ()
     """Loads whose tiles stay in shared memory; those of other loads are loaded in each phase."""
+    is_written_out: bool = False
+    """Whether chunks are written out, one behind the other."""
+
+    def cut(self, count: int, threads: int) -> PhasePlan:
+        """Return the plan for so many chunks, which are written out if they are few and small.
+
+        ptxas computes some at once: of cross entropy, which reduces two tiles in a phase, bf16 of
+        100,000 columns spills a kilobyte then (0.15 of a copy for 0.34, H200), and of 32,768 takes
+        80 registers for 48.
+        """
+        live = max(phase.live_registers(self.tiles) for phase in self.phases)
+        is_small = count <= MAX_WRITTEN_OUT and live <= MOST_REGISTERS * threads * count
+        is_small = is_small and all(len(phase.reductions) <= 1 for phase in self.phases)
+        return replace(self, count=count, is_written_out=is_small)
 
 
 def _may_cross(op: ReduceOp | DotOp) -> bool:

@@ -29,7 +29,12 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.memory.kept_tiles import is_aligned
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.row_extents import bytes_of_row
+from tileas_xdsl.analysis.values.row_extents import (
+    bytes_of_row,
+    held_columns,
+    row_width,
+    within_reach,
+)
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance
@@ -56,24 +61,32 @@ from tileas_xdsl.threads.pipeline.occupancy import (
 )
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 from tileas_xdsl.transforms.choose_tma.legality import array_problem
-from tileas_xdsl.transforms.chunk_tiles.plan import MAX_CHUNKS, may_be_cut
-from tileas_xdsl.transforms.chunk_tiles.reduction_phases import PhasePlan, phase_plans
+from tileas_xdsl.transforms.chunk_tiles.plan import may_be_cut
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
+    MAX_WRITTEN_OUT,
+    PhasePlan,
+    phase_plans,
+)
 
 CHUNK_BYTES = 16
 """Of each thread, in a chunk of a row at least: the widest access."""
 
-KEPT_GAIN, AHEAD_GAIN = 10, 22
+FEW_REGISTERS = 24
+"""Of a thread, for a chunk: what is loaded of it, computed, and combined with others."""
+
+KEPT_GAIN, AHEAD_GAIN = 12, 22
 """Percent of its time that a tile block is to win, as computed, to be another than the usual form.
 
-On an H200, rows of f16: softmax of 8,192 computed 7 % faster where they are loaded ahead is 15 %
-slower, of 16,384 computed 24 % faster is 14 % faster, of 32,768 35 %.
+On an H200, of a copy, in registers, kept and ahead: rms_norm f16 of 16,384 0.98, 0.97, 0.96, f32 of
+10,000 0.99, 0.97, 0.95; layer_norm f32 of 10,000 0.97, 0.95.  Without lines beside rows what is
+kept is as fast at least: softmax f16 of 16,384 0.94, 0.97, 0.95, f32 0.97, 0.96, 0.93.
 """
 
-KEPT_GAIN_OF_AHEAD = 2
-"""Percent that rows in shared memory are to win of rows that could be loaded ahead.
+AHEAD_COST = 13
+"""Percent more than computed that rows take ahead where nothing but rows is loaded.
 
-Computed as fast, softmax of 20,000 f16 is at 0.88 of a copy, and at 0.96 loaded ahead; of 10,000 at
-0.92, 0.97 loaded ahead and 0.97 in registers (H200).
+Chunks of rows that are kept are written out: softmax f16 of 18,000 kept and ahead 0.96, 0.93, f32
+of 20,000 0.95, 0.94, of 24,576 0.96, 0.94.
 """
 
 MAX_BLOCKS = 2
@@ -82,7 +95,7 @@ MAX_BLOCKS = 2
 MIN_REGISTERS_OF_LINES = 4
 """Of a thread, for what is loaded beside a row where registers are short: one access."""
 
-MAX_BATCHES, MAX_BATCHES_AHEAD, MAX_BATCHES_ALONE = 4, 2, 5
+MAX_BATCHES, MAX_BATCHES_AHEAD, MAX_BATCHES_ALONE = 2, 2, 5
 """Batches of lines up to which kernels were not seen to spill; loops that load rows ahead.
 
 Each chunk that is copied ahead takes a register, for its address or whether it is in bounds.  A
@@ -138,7 +151,7 @@ def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> 
     threads = spec.num_warps * WARP
     blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
     free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
-    free -= peak_registers(kernel.body, resident_registers) // threads
+    free -= peak_registers(kernel.body, within_reach(kernel, resident_registers)) // threads
     if mode == "auto" and blocks > MAX_BLOCKS:
         return None
     plans = [replace(plan, kept=kept) for plan in phase_plans(kernel) if (kept := _kept(plan))]
@@ -159,10 +172,10 @@ def _weighed(
 ) -> RowForm:
     """Return the form of the least cycles; `free` registers of a thread are beside a row.
 
-    Lines that rotated rows meet are in shared memory, too.  Such rows are not read part by part by
-    choice: where each of them ends is computed for every part (0.30 of a copy for 0.87, H200).
+    Lines that rotated rows meet are in shared memory, too: cut out of vectors part by part they
+    take longer (layer_norm f16 of 20,003 0.62 of a copy kept, 0.85 ahead, H200).
     """
-    costs, size, lines = latencies(target.name), _bytes(plan), _lines(plan)
+    costs, size, lines = latencies(target.name), _bytes(plan), lines_of(plan)
     again = [op for phase in plan.phases for op in (*phase.operations, *phase.reductions)]
     once, batches = (
         _demands(list(dict.fromkeys(again)), plan, costs),
@@ -171,7 +184,7 @@ def _weighed(
     held = cycles_of_block(once, _delay(costs, batches), blocks)
     text = f"rows of {size} bytes: {held:.0f} cycles each with {blocks} in registers"
     forms: list[tuple[float, RowForm]] = []
-    most = held * 100 / (100 + (0 if batches > MAX_BATCHES else KEPT_GAIN))
+    gain = KEPT_GAIN if lines and batches <= MAX_BATCHES else 0
     lines_kept = _kept_lines(lines, target.shared_memory_per_block // blocks - size)
     others = [op for op in lines if op not in lines_kept]
     batches = _batches(others, threads, free - size // (threads * CHUNK_BYTES))
@@ -180,14 +193,14 @@ def _weighed(
     if fits and batches <= (MAX_BATCHES_ALONE if blocks == 1 else MAX_BATCHES_AHEAD):
         ahead = cycles_of_block(once, _delay(costs, batches), 2 * blocks)
         text += f", {ahead:.0f} with as many loaded ahead"
-        most = min(most, ahead * 100 / (100 + KEPT_GAIN_OF_AHEAD))
         if mode == "ahead" or ahead * (100 + AHEAD_GAIN) < held * 100:
-            forms.append((ahead, RowForm("", is_ahead=True, keeps_lines=bool(lines_kept))))
-    if cut is not None and (mode == "kept" or not any(map(is_aligned, plan.kept))):
+            cost = ahead if lines else ahead * (100 + AHEAD_COST) / 100
+            forms.append((cost, RowForm("", is_ahead=True, keeps_lines=bool(lines_kept))))
+    if cut is not None and (mode == "kept" or not (lines and any(map(is_aligned, plan.kept)))):
         batches = cut.kept.count if cut.kept and lines else 0
         kept = cycles_of_block(_demands(again, plan, costs), _delay(costs, batches), cut.blocks)
         text += f", {kept:.0f} with {cut.blocks} in shared memory"
-        if mode == "kept" or kept < most:
+        if mode == "kept" or kept * (100 + gain) < held * 100:
             forms.append((kept, cut))
     asked = [one for one in forms if mode in ("auto", one[1].name)]
     _, best = min(asked, key=lambda one: one[0], default=(held, RowForm("")))
@@ -216,33 +229,44 @@ def _bytes(plan: PhasePlan) -> int:
 
 
 def _held_bytes(op: TiledLoadOp) -> int:
-    return tile_bytes(op.result.type) if op.rotated is None else bytes_of_row(op)
+    if op.rotated is not None:
+        return bytes_of_row(op)
+    return tile_bytes(op.result.type) * held_columns(op) // row_width(op)
 
 
 def _cut(plan: PhasePlan, warps: int, target: Target) -> RowForm | None:
-    """Return the phases in chunks of so few registers that as many blocks fit as have memory."""
+    """Return the phases in chunks of so few registers that as many blocks fit as have memory.
+
+    Chunks are written out: small ones take no more instructions, and fewer registers.
+    """
     threads = warps * WARP
     narrowest = min(tile_bytes(op.result.type) for op in plan.kept)
     live = max(phase.live_registers(plan.tiles) for phase in plan.phases)
+    most = min(MAX_WRITTEN_OUT, narrowest // (threads * CHUNK_BYTES))
+    counts = [n for n in _powers_of_two(most) if may_be_cut(plan.tiles, n)]
     for blocks in range(blocks_of_kept_rows(_bytes(plan), warps, target), 0, -1):
         registers = registers_at_entry(threads, target, blocks) - HEADROOM_OF_CHUNKS
-        count = 2
-        while count <= min(MAX_CHUNKS, narrowest // (threads * CHUNK_BYTES)):
-            if may_be_cut(plan.tiles, count) and live <= threads * registers * count:
-                return RowForm("", replace(plan, count=count), blocks)
-            count *= 2
+        fitting = [n for n in counts if live <= threads * registers * n]
+        if fitting:
+            small = [n for n in fitting if live <= threads * FEW_REGISTERS * n]
+            return RowForm("", plan.cut(min(small, default=fitting[-1]), threads), blocks)
     return None
+
+
+def _powers_of_two(most: int) -> Sequence[int]:
+    return [1 << k for k in range(1, most.bit_length())]
 
 
 def _demands(operations: Sequence[Operation], plan: PhasePlan, costs: Latencies) -> Sequence[int]:
     """Return for how many cycles a tile block keeps DRAM busy, and the units that compute."""
     stored = [op.value for op in operations if isinstance(op, TiledStoreOp)]
     moved = [*stored, *(op.result for op in plan.kept)]
-    memory = sum(tile_bytes(value.type) for value in moved) // costs.dram_rate
+    held, width = max((held_columns(op), row_width(op)) for op in plan.kept)
+    memory = sum(tile_bytes(value.type) for value in moved) * held // width // costs.dram_rate
     nodes = [MacroOperation(kind_of(op), [op]) for op in operations if is_scheduled(op)]
     units = [work_of(node, costs, 1).units for node in nodes]
     issue, special = (sum(one.get(unit, 0) for one in units) for unit in (Unit.ISSUE, Unit.MUFU))
-    return memory, max(alone(issue, costs), special)
+    return memory, max(alone(issue, costs), special) * held // width
 
 
 def _delay(costs: Latencies, batches: int) -> int:
@@ -253,7 +277,7 @@ def _delay(costs: Latencies, batches: int) -> int:
     return costs.global_latency + costs.launch + batches * costs.cache_latency
 
 
-def _lines(plan: PhasePlan) -> Sequence[TiledLoadOp]:
+def lines_of(plan: PhasePlan) -> Sequence[TiledLoadOp]:
     """Return the loads of what one phase alone reads beside the rows, as weights."""
     loads = {op for phase in plan.phases for op in phase.operations if isinstance(op, TiledLoadOp)}
     return [op for op in loads if op not in plan.kept]
@@ -277,5 +301,6 @@ def _place(op: TiledLoadOp) -> Sequence[SSAValue]:
 
 def _batches(loads: Sequence[TiledLoadOp], threads: int, free: int) -> int:
     """Return how often the registers that a thread has left are filled with what is loaded."""
-    words = sum(tile_registers(op.result) for op in loads) // threads
+    held = (tile_registers(op.result) * held_columns(op) // row_width(op) for op in loads)
+    words = sum(held) // threads
     return ceil_div(words, max(free, MIN_REGISTERS_OF_LINES))

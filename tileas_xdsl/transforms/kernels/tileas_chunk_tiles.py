@@ -47,6 +47,7 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
     ROWS,
     ROWS_IN_REGISTERS,
     choose_row_form,
+    lines_of,
     reduces_rows,
 )
 from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
@@ -63,7 +64,7 @@ KEEPING = ("auto", "kept")
 """Where rows that do not fit registers may stay in shared memory."""
 
 BLOCKS_OF_KEPT_ROWS = 2
-"""From which on some load their rows while others compute."""
+"""From which on some load their rows while others compute, as lines beside rows ask for."""
 
 MAX_ITERATIONS = 3
 """Classes of dimensions that are cut at most, one after another."""
@@ -156,10 +157,21 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
 
 
 def _keep_rows(kernel: func.FuncOp, target: Target) -> bool:
-    """Keep rows that do not fit registers in shared memory, where some CTAs do: one load each."""
-    form = choose_row_form(kernel, target, "kept")
-    if form is None or form.kept is None or form.blocks < BLOCKS_OF_KEPT_ROWS:
+    """Keep rows that do not fit registers in shared memory, where CTAs have room: one load each.
+
+    Lines that they meet are waited for where a CTA is alone: rows are loaded again there, too.
+    H200, of a copy, kept and loaded again: softmax f32 50,257 0.79, 0.58; layer_norm 0.54, 0.63.
+    """
+    made = kernel.clone()
+    rotate_rows(made, target, in_memory=True)
+    form = choose_row_form(made, target, "kept")
+    if form is None or form.kept is None:
         return False
+    is_simple = form.kept.is_written_out and not lines_of(form.kept)
+    if form.blocks < BLOCKS_OF_KEPT_ROWS and not is_simple:
+        return False
+    kernel.detach_region(kernel.body)
+    kernel.add_region(made.detach_region(made.body))
     kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
     _run_kept(kernel, form.kept, form.blocks)
     return True
@@ -195,11 +207,13 @@ def _run_in_loops(kernel: func.FuncOp, target: Target, may_keep_rows: bool) -> N
         cut(plan)
         _set_warps(kernel, plan.warps, blocks)
     if plan_phases(kernel, target) is not None:
+        if may_keep_rows and _keep_rows(kernel, target):
+            return
         rotate_rows(kernel, target)
     phases = plan_phases(kernel, target)
     if phases is None:
         _run_rows_of_loops(kernel, target)
-    elif not (may_keep_rows and _keep_rows(kernel, target)):
+    else:
         run_in_phases(phases)
 
 
