@@ -6,8 +6,8 @@
                                            %m = reduce %p {maximum} : 1x8192
 
 Threads combine what they have; lanes and warps exchange once behind the loop, not in each chunk.
-Few chunks are written out, one behind the other.  No chunk is loaded, or stored, that all rows end
-in front of: reductions see the padding there.
+Few chunks of kept rows are written out, one behind the other.  No chunk is loaded, or stored, that
+all rows end in front of: reductions see the padding there.
 Rows that are kept in shared memory are loaded there in front of the first phase that reads them:
 
     %f = async.tiled_load %v[%i] {kept}
@@ -38,7 +38,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
-from tileas_xdsl.analysis.values.row_extents import reached_columns
+from tileas_xdsl.analysis.values.rows.row_extents import reached_columns
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -62,7 +62,7 @@ from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
     PhasePlan,
     identity_of_reduction,
 )
-from tileas_xdsl.transforms.pipeline_loads.next_rounds import started
+from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import started
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
