@@ -21,8 +21,8 @@ from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled

@@ -5,14 +5,14 @@ from dataclasses import asdict
 
 import pytest
 
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
-from tileas_xdsl.target.launch_loops import LaunchLoop
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.launches.launch_loops import LaunchLoop
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.shared_loads import LoopLoad, SharedLoads
+from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.target.plain_data import read_plain
-from tileas_xdsl.target.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.tma.tensor_map import PixelBox
-from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 EXTENTS = Extents((Passed(2), 64), (64, 1))
 PIXELS = PixelBox((0, -1), (0, 1))

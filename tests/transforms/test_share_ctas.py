@@ -15,7 +15,7 @@ import cuda.tile as ct
 
 import tileas_xdsl as tileas
 from tests.support.plain_checks import TARGETS
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 
 
 @ct.kernel

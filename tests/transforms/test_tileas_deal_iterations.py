@@ -26,8 +26,8 @@ from tileas_xdsl.target.kernel_abi import (
     Grid,
     Question,
 )
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
-from tileas_xdsl.target.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 
 PASS = "tileas-deal-iterations"
 

@@ -17,7 +17,7 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
 from tileas_xdsl.installed import registered_context
-from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.transforms.kernels.tileas_order_tile_blocks import TileasOrderTileBlocks
 
 FILECHECK = Path(__file__).parents[1] / "filecheck"

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import BytesAttr, ModuleOp
 
-from tileas_xdsl.analysis.values.kernel_parameters import Parameter, parameters_of
+from tileas_xdsl.analysis.values.launches.kernel_parameters import Parameter, parameters_of
 from tileas_xdsl.backend.host import HostCodeError
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up, ceil_div
-from tileas_xdsl.target.bounded_rows import BoundedRows
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
-from tileas_xdsl.target.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
-from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 Array: TypeAlias = NDArray[Any]
 

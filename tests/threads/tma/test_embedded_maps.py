@@ -11,7 +11,7 @@ import pytest
 from kernels.cutile.matmul import matmul
 from tileas_xdsl.compiler import CompiledKernel, compile
 from tileas_xdsl.pipelines import PIPELINES
-from tileas_xdsl.threads.gmem import resident_memory
+from tileas_xdsl.threads.gmem.launch_memory import resident_memory
 
 PASSES = PIPELINES["tileas-to-standalone-ptx"].passes
 TARGETS = ("sm_90a", "sm_100a")

@@ -10,7 +10,7 @@ pytest.importorskip("cuda.tile")
 
 from benchmarks.prediction_cases import CASES, Arrays, Case, square
 from tileas_xdsl.target.costs import latencies as table
-from tileas_xdsl.target.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
+from tileas_xdsl.target.launches.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
 from tileas_xdsl.tuning.candidates import predict
 from tileas_xdsl.tuning.prediction import launch_time, serial_work
 from tileas_xdsl.tuning.prediction.launch_time import Predicted

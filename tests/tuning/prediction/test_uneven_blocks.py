@@ -2,7 +2,7 @@
 
 import pytest
 
-from tileas_xdsl.target.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
+from tileas_xdsl.target.launches.persistent_launches import BEGIN_CYCLES, NEXT_CYCLES
 from tileas_xdsl.tuning.prediction.scalar_values import sampled_blocks
 from tileas_xdsl.tuning.prediction.uneven_blocks import slowdown
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import (
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     array_of,
     promised_row_divisor,
     stated_divisor,

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, i32
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -19,7 +19,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.target.shared_loads import row_percent
+from tileas_xdsl.target.launches.shared_loads import row_percent
 
 SAME_IN_CLUSTER = "nv_tileas.same_in_cluster"
 """Attribute of a load that so many CTAs of a cluster do alike, as a launch has found."""

@@ -20,7 +20,7 @@ from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import (
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     PointedArray,
     is_parameter,
     pointed_array,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from xdsl.dialects import arith, func, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import (
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     array_of,
     is_parameter,
     without_promises,

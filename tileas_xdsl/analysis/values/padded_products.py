@@ -16,7 +16,7 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.row_extents import array_of, uncast
+from tileas_xdsl.analysis.values.rows.row_extents import array_of, uncast
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr

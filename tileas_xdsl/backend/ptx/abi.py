@@ -18,8 +18,6 @@ from xdsl.ir import Attribute
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
 from tileas_xdsl.dialects.plain_attributes import plain_data
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.target.bounded_rows import BoundedRows
-from tileas_xdsl.target.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.kernel_abi import (
     BOUNDED_ROWS,
     CLUSTERED,
@@ -36,10 +34,12 @@ from tileas_xdsl.target.kernel_abi import (
     KernelAbi,
     RowLengths,
 )
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.target.plain_data import read_plain
-from tileas_xdsl.target.shared_loads import SharedLoads
-from tileas_xdsl.target.uneven_waves import UnevenWaves
 
 PARAMETERS, TENSOR_MAPS = "tileas.parameters", "tileas.tensor_maps"
 """Attributes of a kernel: what each parameter is, and the recipes of the tensor maps."""

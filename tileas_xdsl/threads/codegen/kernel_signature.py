@@ -68,7 +68,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Scalar,
 )
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import is_packed
-from tileas_xdsl.threads.gmem.pointer_tiles import memory_pointer
+from tileas_xdsl.threads.gmem.pointers.pointer_tiles import memory_pointer
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.occupancy import blocks_that_fit
 from tileas_xdsl.threads.pipeline.streams import blocks_of_streams

@@ -334,7 +334,7 @@ class LoadToken:
 
 @dataclass(frozen=True)
 class LoadedLine:
-    """A line that is put into shared memory when it is waited for (`gmem/kept_lines.py`)."""
+    """A line that is put into shared memory when it is waited for (`gmem/rows/kept_lines.py`)."""
 
     values: RegisterTile
     line: KeptLine

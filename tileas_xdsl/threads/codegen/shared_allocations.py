@@ -11,7 +11,7 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 
 @dataclass(frozen=True)
 class KeptLine:
-    """A line in shared memory that rows read from any element on (`gmem/kept_lines.py`)."""
+    """A line in shared memory that rows read from any element on (`gmem/rows/kept_lines.py`)."""
 
     layout: RegisterLayout
     """By which threads store it, and read it."""

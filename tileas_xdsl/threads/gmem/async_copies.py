@@ -31,8 +31,8 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses
-from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs
-from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
+from tileas_xdsl.threads.gmem.pointers.contiguous_pointer_runs import Runs
+from tileas_xdsl.threads.gmem.pointers.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout

@@ -55,8 +55,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, Row, row_of
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder, order
-from tileas_xdsl.threads.gmem.rotated_access import load_rotated, rows_of, store_rotated
-from tileas_xdsl.threads.gmem.rotated_row import RowLoads
+from tileas_xdsl.threads.gmem.rows.rotated_access import load_rotated, rows_of, store_rotated
+from tileas_xdsl.threads.gmem.rows.rotated_row import RowLoads
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import (
 from tileas_xdsl.dialects.ptx.synchronisation.barriers import FenceOp
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.gmem.base_arrays import accessed_base
+from tileas_xdsl.threads.gmem.pointers.base_arrays import accessed_base
 from tileas_xdsl.threads.gmem.token_order import is_behind_nothing
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 

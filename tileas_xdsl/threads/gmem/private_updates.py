@@ -58,8 +58,8 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import thread_id
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
-from tileas_xdsl.threads.gmem.pointer_elements import Cell, PointerElement, PointerElements
-from tileas_xdsl.threads.gmem.pointer_tiles import followed
+from tileas_xdsl.threads.gmem.pointers.pointer_elements import Cell, PointerElement, PointerElements
+from tileas_xdsl.threads.gmem.pointers.pointer_tiles import followed
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch

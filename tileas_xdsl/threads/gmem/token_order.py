@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
-from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess
+from tileas_xdsl.threads.gmem.pointers.base_arrays import ArrayAccess
 
 
 def token_before(access: ArrayAccess) -> SSAValue | None:

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.row_extents import within_reach
+from tileas_xdsl.analysis.values.rows.row_extents import within_reach
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType

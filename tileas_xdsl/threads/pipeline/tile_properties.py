@@ -32,7 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.blocked import blocked_layout, row_values_layout, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.threads.gmem.base_arrays import ArrayAccess, origins, touches, views_of
+from tileas_xdsl.threads.gmem.pointers.base_arrays import ArrayAccess, origins, touches, views_of
 from tileas_xdsl.threads.gmem.token_order import aliased_arrays
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 

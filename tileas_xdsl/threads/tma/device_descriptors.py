@@ -35,8 +35,8 @@ from tileas_xdsl.threads.codegen.lowered_values import Descriptor, GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.gmem.arena import allocate_slots
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32, check_whole_bytes
+from tileas_xdsl.threads.gmem.launch_memory.arena import allocate_slots
 
 
 def made_on_device(e: ThreadBuilder, op: MakeTiledTmaDescOp, template: Descriptor) -> Descriptor:

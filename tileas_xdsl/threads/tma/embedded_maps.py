@@ -10,7 +10,7 @@ extents and strides from the parameters, and publishes it (`tensormap.replace`,
         ... tma_load %map[...]
 
     func.func @k(%a: !cute.ptr<f16>, %rows: i32, ...)
-        %slot = ...                                 acquire memory (`gmem/resident_memory.py`)
+        %slot = ...                                 acquire memory (`resident_memory.py`)
         if warp == 0:  copy_tma_desc, update_tma_desc ..., publish_tma_desc
         barrier
         %map = acquire_tma_desc %slot
@@ -61,7 +61,7 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32
-from tileas_xdsl.threads.gmem.resident_memory import acquire_slot, release_slot
+from tileas_xdsl.threads.gmem.launch_memory.resident_memory import acquire_slot, release_slot
 
 BYTE = 8
 """Bits."""

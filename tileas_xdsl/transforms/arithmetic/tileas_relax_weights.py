@@ -30,8 +30,8 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.row_sums import ScaledSum, readers, without_layout
-from tileas_xdsl.analysis.values.row_weights import Difference, Power, RowWeights, shares_of
+from tileas_xdsl.analysis.values.rows.row_sums import ScaledSum, readers, without_layout
+from tileas_xdsl.analysis.values.rows.row_weights import Difference, Power, RowWeights, shares_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -55,7 +55,7 @@ class TileasRelaxWeights(ModulePass):
 
     Leaves: powers of differences from the maximum of a row, of f32, that only sums of 1 or more and
     roundings to 16 bits or less read, or shares of the sum that are rounded so
-    (`analysis/values/row_weights.py`), as `exp2` with `nv_tileas.ftz`; constants that the argument
+    (`values/rows/row_weights.py`), as `exp2` with `nv_tileas.ftz`; constants that the argument
     is multiplied by are one, and shares are products with the inverse of the sum.
 
     Idempotent; it has no diagnostics and never stops a pipeline.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import array_of
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space, SpaceAttr

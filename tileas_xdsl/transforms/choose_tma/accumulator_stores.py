@@ -41,7 +41,7 @@ from xdsl.rewriter import InsertPoint
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.accumulators import column_halves, is_of_two_blocks
-from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import array_of
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of

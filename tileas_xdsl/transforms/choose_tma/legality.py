@@ -30,15 +30,15 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
-from tileas_xdsl.analysis.values.array_slices import ArraySlice, array_slice, map_problem
-from tileas_xdsl.analysis.values.listed_arrays import is_of_list, listed_array
-from tileas_xdsl.analysis.values.pointer_base_arrays import (
+from tileas_xdsl.analysis.values.launches.array_slices import ArraySlice, array_slice, map_problem
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     array_of,
     promised_divisor,
     promised_row_divisor,
     stated_divisor,
     without_promises,
 )
+from tileas_xdsl.analysis.values.listed_arrays import is_of_list, listed_array
 from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of

@@ -29,7 +29,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.memory.kept_tiles import is_aligned
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.row_extents import (
+from tileas_xdsl.analysis.values.rows.row_extents import (
     bytes_of_row,
     held_columns,
     row_width,

@@ -29,8 +29,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
-from tileas_xdsl.analysis.values.kernel_parameters import Parameter
-from tileas_xdsl.analysis.values.pointer_base_arrays import Count
+from tileas_xdsl.analysis.values.launches.kernel_parameters import Parameter
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import Count
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import constant_integer

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import ArgumentView
-from tileas_xdsl.analysis.values.kernel_parameters import parameters_of
+from tileas_xdsl.analysis.values.launches.kernel_parameters import parameters_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.tma.index import HOST_CODE
 from tileas_xdsl.target.tma.array_slices import (

@@ -45,7 +45,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
 from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
-from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
+from tileas_xdsl.analysis.values.launches.launch_loops import LaunchLoops
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
@@ -59,7 +59,7 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.kernel_abi import UNEVEN_WAVES
-from tileas_xdsl.target.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.transforms.deal_iterations.items import Items, compared, items_of_cta
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
 from tileas_xdsl.transforms.make_persistent.walks import places

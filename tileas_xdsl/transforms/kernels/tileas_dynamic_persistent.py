@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.features import Feature
-from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     NOT_PERSISTENT,
     operations_of_tile_block,

@@ -30,8 +30,8 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, row_stride
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
-from tileas_xdsl.analysis.values.launch_steps import LaunchSteps
-from tileas_xdsl.analysis.values.pointer_base_arrays import (
+from tileas_xdsl.analysis.values.launches.launch_steps import LaunchSteps
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     array_of,
     is_parameter,
     pointed_array,
@@ -49,16 +49,16 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import SHARED_LOADS
-from tileas_xdsl.target.launch_numbers import AXES
-from tileas_xdsl.target.shared_loads import (
+from tileas_xdsl.target.launches.launch_numbers import AXES
+from tileas_xdsl.target.launches.shared_loads import (
     ALIGNED,
     MIN_GAIN,
     ROW_ALIGNMENT,
     LoopLoad,
     SharedLoads,
 )
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 
 NOT_CLUSTERED = "nv_tileas.not_clustered"

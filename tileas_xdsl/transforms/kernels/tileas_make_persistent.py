@@ -54,8 +54,8 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
-from tileas_xdsl.target.launch_numbers import AXES
-from tileas_xdsl.target.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.launch_numbers import AXES
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.transforms.make_persistent.counted_loop import counted_loop
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import (
     known_cycles,
@@ -69,11 +69,11 @@ from tileas_xdsl.transforms.make_persistent.walks import (
 )
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
-from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
-from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import LOADED_TOGETHER
+from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant
 
 NOT_PERSISTENT = "nv_tileas.not_persistent"

@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.launches.launch_numbers import AXES
 
 LINE_BYTES = 128
 """What a cache keeps and asks memory for."""

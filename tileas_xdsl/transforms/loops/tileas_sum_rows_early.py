@@ -22,7 +22,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.row_sums import ScaledSum, is_sum, readers, rows_of
+from tileas_xdsl.analysis.values.rows.row_sums import ScaledSum, is_sum, readers, rows_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.kinds import instances_in

@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import AsyncNextTileBlockOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
-from tileas_xdsl.target.launch_numbers import AXES
+from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.transforms.make_persistent.walks import Place, Tour, places
 
 ROUNDS = 2

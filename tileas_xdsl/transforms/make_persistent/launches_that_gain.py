@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from xdsl.dialects import func
 
-from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
+from tileas_xdsl.analysis.values.launches.launch_loops import LaunchLoops
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.target.costs.latencies import Latencies
-from tileas_xdsl.target.launch_numbers import BLOCK, GRID, SCALAR
-from tileas_xdsl.target.persistent_launches import ANY_LENGTH, PersistentLaunches
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
+from tileas_xdsl.target.launches.launch_numbers import BLOCK, GRID, SCALAR
+from tileas_xdsl.target.launches.persistent_launches import ANY_LENGTH, PersistentLaunches
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import dot_cycles
 
 MAX_PRODUCT_CYCLES = 16384

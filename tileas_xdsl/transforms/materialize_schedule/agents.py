@@ -52,19 +52,19 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
 from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, RolePlan, Schedule, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
-from tileas_xdsl.transforms.pipeline_loads.agent_control import (
+from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import (
     Stages,
     carry_stages,
     drop_dead,
     write_producer,
 )
-from tileas_xdsl.transforms.pipeline_loads.agent_split import move
+from tileas_xdsl.transforms.pipeline_loads.agents.agent_split import move
+from tileas_xdsl.transforms.pipeline_loads.agents.outer_rings import OuterRings
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import CONSUMER, create_pipeline
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import fill_of
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
-from tileas_xdsl.transforms.pipeline_loads.outer_rings import OuterRings
 from tileas_xdsl.transforms.pipeline_loads.resources import WARP, stages_ahead
-from tileas_xdsl.transforms.pipeline_loads.stage_buffer import CONSUMER, create_pipeline
-from tileas_xdsl.transforms.pipeline_loads.stage_fills import fill_of
 
 
 def write_agents(

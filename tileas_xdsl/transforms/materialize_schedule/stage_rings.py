@@ -20,8 +20,8 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.transforms.pipeline_loads.stage_buffer import payload_of
-from tileas_xdsl.transforms.pipeline_loads.stage_fills import stage_tile
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import payload_of
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import stage_tile
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.padded_products import ProductEnds, end_along
-from tileas_xdsl.analysis.values.row_extents import array_of, row_of
+from tileas_xdsl.analysis.values.rows.row_extents import array_of, row_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
@@ -40,8 +40,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.target.bounded_rows import MIN_PART, ROOM, part_of
 from tileas_xdsl.target.kernel_abi import BOUNDED_ROWS, ROW_LENGTHS
+from tileas_xdsl.target.launches.bounded_rows import MIN_PART, ROOM, part_of
 from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 
 STEP = 16

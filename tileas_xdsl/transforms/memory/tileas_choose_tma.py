@@ -26,7 +26,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, copied_bytes
-from tileas_xdsl.analysis.values.pointer_base_arrays import array_of
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.kinds import instances_in

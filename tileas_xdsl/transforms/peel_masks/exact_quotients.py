@@ -20,7 +20,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR, row_divisor
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer

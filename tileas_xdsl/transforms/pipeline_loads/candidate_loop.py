@@ -43,7 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import (
     ProducerSlice,
     StageLoad,
     copied_by,

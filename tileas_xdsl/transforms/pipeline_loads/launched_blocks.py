@@ -7,8 +7,8 @@ from xdsl.dialects import gpu, scf
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
 
 
 def spec_of(found: LoadLoop) -> KernelSpec:

@@ -43,14 +43,14 @@ from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline import late_products
 from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
+from tileas_xdsl.transforms.pipeline_loads.agents.handed_values import handed_bytes
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.launched_blocks import (
     is_persistent,
     runs_at_once,
     spec_of,
 )
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)

@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import (
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import (
     ProducerSlice,
     StageLoad,
     enclosing_control,

@@ -39,14 +39,18 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProducerCommitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
-from tileas_xdsl.transforms.pipeline_loads.agent_control import Take
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import ProducerSlice
-from tileas_xdsl.transforms.pipeline_loads.stage_buffer import (
+from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import Take
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import ProducerSlice
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import (
     CONSUMER,
     create_pipeline,
     payload_of,
 )
-from tileas_xdsl.transforms.pipeline_loads.stage_fills import fill_of, replace_load, stage_tile
+from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import (
+    fill_of,
+    replace_load,
+    stage_tile,
+)
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import end_of_reads
 
 

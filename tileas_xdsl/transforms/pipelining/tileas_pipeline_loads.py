@@ -13,23 +13,23 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.pipeline_loads.agent_split import divide
+from tileas_xdsl.transforms.pipeline_loads.agents.agent_split import divide
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     LoadLoop,
     is_divided,
     load_loop,
     loop_problems,
 )
-from tileas_xdsl.transforms.pipeline_loads.kept_lines import LINES_KEPT, keep_lines_of_rounds
-from tileas_xdsl.transforms.pipeline_loads.loads_ahead import load_ahead
-from tileas_xdsl.transforms.pipeline_loads.loads_together import load_together
-from tileas_xdsl.transforms.pipeline_loads.next_rounds import (
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import LINES_KEPT, keep_lines_of_rounds
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import load_ahead
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import load_together
+from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import (
     ROWS_AHEAD,
     load_next_rounds,
     row_loop,
 )
-from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
-from tileas_xdsl.transforms.pipeline_loads.rounds import RoundLoop
+from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import RoundLoop
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
 """On a kernel, and on each of its loops: why its loads are not pipelined."""

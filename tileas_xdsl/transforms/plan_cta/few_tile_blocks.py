@@ -15,14 +15,14 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
-from tileas_xdsl.analysis.values.launch_loops import LaunchLoops
+from tileas_xdsl.analysis.values.launches.launch_loops import LaunchLoops
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
-from tileas_xdsl.target.few_tile_blocks import ALONE, COUNTS
-from tileas_xdsl.transforms.pipeline_loads.producer_slice import enclosing_control
+from tileas_xdsl.target.launches.few_tile_blocks import ALONE, COUNTS
+from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.plan_cta.division import possible_counts
 
 

@@ -18,8 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRanges
-from tileas_xdsl.analysis.values.row_sums import plain, readers
-from tileas_xdsl.analysis.values.row_weights import Difference, SummedWeights
+from tileas_xdsl.analysis.values.rows.row_sums import plain, readers
+from tileas_xdsl.analysis.values.rows.row_weights import Difference, SummedWeights
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant

@@ -19,8 +19,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.float_ranges import FloatRanges
-from tileas_xdsl.analysis.values.row_sums import rows_of
-from tileas_xdsl.analysis.values.row_weights import Difference
+from tileas_xdsl.analysis.values.rows.row_sums import rows_of
+from tileas_xdsl.analysis.values.rows.row_weights import Difference
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant

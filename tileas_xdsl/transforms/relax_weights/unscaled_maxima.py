@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tileas_xdsl.analysis.values.row_sums import plain, readers
-from tileas_xdsl.analysis.values.row_weights import (
+from tileas_xdsl.analysis.values.rows.row_sums import plain, readers
+from tileas_xdsl.analysis.values.rows.row_weights import (
     CarriedRows,
     Difference,
     Power,

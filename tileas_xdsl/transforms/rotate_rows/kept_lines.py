@@ -8,7 +8,7 @@
                                                        use %x, %y }
 
 Weights of columns begin at a vector, but not where a rotated row does.  They are loaded once, and
-lie in shared memory so that each row reads them from another element on (`gmem/kept_lines.py`).
+lie in shared memory so that each row reads them from another element on (`rows/kept_lines.py`).
 So are those that several rows of a tile meet, in front of these, and stored where they are read.
 """
 
@@ -24,7 +24,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.kept_tiles import free_numbers, is_aligned
-from tileas_xdsl.analysis.values.row_extents import bytes_of_row
+from tileas_xdsl.analysis.values.rows.row_extents import bytes_of_row
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function
@@ -40,10 +40,10 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY
-from tileas_xdsl.transforms.pipeline_loads.kept_lines import is_same_in_each_round
-from tileas_xdsl.transforms.pipeline_loads.loads_ahead import is_of_numbers
-from tileas_xdsl.transforms.pipeline_loads.loads_together import writes_by_place
-from tileas_xdsl.transforms.pipeline_loads.rounds import RoundLoop, is_of_rounds, round_of
+from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import is_same_in_each_round
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import is_of_numbers
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place
+from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import RoundLoop, is_of_rounds, round_of
 
 
 def keep_lines(function: func.FuncOp, target: Target) -> None:

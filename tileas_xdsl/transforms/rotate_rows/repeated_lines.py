@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, array_type, strides_of
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant

@@ -19,7 +19,10 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.values.float_ranges import combiner_of
-from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
+    stated_divisor,
+    without_promises,
+)
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.dense_elements import is_splat

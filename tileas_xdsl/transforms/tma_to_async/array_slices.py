@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.array_slices import ArraySlice
+from tileas_xdsl.analysis.values.launches.array_slices import ArraySlice
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp

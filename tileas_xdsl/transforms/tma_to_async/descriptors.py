@@ -27,9 +27,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, TypeAttribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.array_slices import ArraySlice, mapped_slice
+from tileas_xdsl.analysis.values.launches.array_slices import ArraySlice, mapped_slice
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import PointedArray, array_of
 from tileas_xdsl.analysis.values.listed_arrays import listed_array
-from tileas_xdsl.analysis.values.pointer_base_arrays import PointedArray, array_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in

@@ -32,8 +32,8 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from tileas_xdsl.analysis.values.array_slices import array_slice
-from tileas_xdsl.analysis.values.pointer_base_arrays import pointed_array
+from tileas_xdsl.analysis.values.launches.array_slices import array_slice
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import pointed_array
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, BlockScaledMmaOp, DotOp

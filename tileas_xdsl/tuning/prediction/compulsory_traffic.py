@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import reads_kept
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
-from tileas_xdsl.analysis.values.pointer_base_arrays import without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp

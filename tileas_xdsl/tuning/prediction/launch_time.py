@@ -41,7 +41,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
-from tileas_xdsl.target.persistent_launches import (
+from tileas_xdsl.target.launches.persistent_launches import (
     BEGIN_CYCLES,
     NEXT_CYCLES,
     PersistentLaunches,
@@ -49,9 +49,9 @@ from tileas_xdsl.target.persistent_launches import (
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
-from tileas_xdsl.transforms.pipeline_loads.loads_together import LOADED_TOGETHER
-from tileas_xdsl.transforms.pipeline_loads.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import LOADED_TOGETHER
+from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import ROWS_AHEAD
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.resident_blocks import cycles_of_blocks
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, sampled_blocks

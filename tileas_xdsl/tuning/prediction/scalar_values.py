@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.target.launch_numbers import OPERATIONS
+from tileas_xdsl.target.launches.launch_numbers import OPERATIONS
 
 _SAME = frozenset(
     ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "nv_tileaa.assume")

@@ -5,7 +5,7 @@ Causal attention ends with the longest blocks of its last head, and most multipr
 
     time of a launch = that of equal blocks * makespan of its blocks / makespan of equal ones
 
-Where CTAs take one tile block after another (`target/persistent_launches.py`), each has the sum of
+Where CTAs take one tile block after another (`persistent_launches.py`), each has the sum of
 its own, without what their first loads took.
 
 The work of a block is looked up along one axis of the grid, the first along which it differs.
@@ -19,7 +19,7 @@ from statistics import fmean
 
 import numpy as np
 
-from tileas_xdsl.target.persistent_launches import (
+from tileas_xdsl.target.launches.persistent_launches import (
     BEGIN_CYCLES,
     NEXT_CYCLES,
     in_order,

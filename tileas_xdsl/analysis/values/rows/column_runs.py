@@ -22,7 +22,7 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free, uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr

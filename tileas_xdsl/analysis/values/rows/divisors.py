@@ -20,7 +20,7 @@ from typing import Any
 from xdsl.dialects import arith, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp

@@ -23,7 +23,10 @@ from math import gcd
 from xdsl.dialects import arith, tensor
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.pointer_base_arrays import promised_divisor, without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
+    promised_divisor,
+    without_promises,
+)
 from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR, row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.data_classes import dataclass

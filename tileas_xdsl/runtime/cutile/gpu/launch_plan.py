@@ -25,8 +25,8 @@ from tileas_xdsl.runtime.gpu.launch_api import (
     function_address,
     programmatic_attribute,
 )
-from tileas_xdsl.target.few_tile_blocks import ANY_NUMBER, NO_NUMBER
 from tileas_xdsl.target.kernel_abi import TRANSFER, TensorMapRecipe
+from tileas_xdsl.target.launches.few_tile_blocks import ANY_NUMBER, NO_NUMBER
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 

@@ -50,9 +50,9 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
     zero_accumulator,
 )
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
-from tileas_xdsl.threads.gmem.kept_lines import keep_line
 from tileas_xdsl.threads.gmem.kept_loads import await_kept
-from tileas_xdsl.threads.gmem.tile_block_counter import hand_out
+from tileas_xdsl.threads.gmem.launch_memory.tile_block_counter import hand_out
+from tileas_xdsl.threads.gmem.rows.kept_lines import keep_line
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load

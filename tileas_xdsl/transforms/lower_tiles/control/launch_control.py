@@ -39,7 +39,7 @@ from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, Scalar
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent
-from tileas_xdsl.threads.gmem.tile_block_counter import ask
+from tileas_xdsl.threads.gmem.launch_memory.tile_block_counter import ask
 from tileas_xdsl.threads.pipeline.mbarriers import allocate_mbarriers
 
 NONE = -1

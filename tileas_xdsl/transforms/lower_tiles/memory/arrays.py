@@ -43,8 +43,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     RegisterTile,
     Scalar,
 )
-from tileas_xdsl.threads.gmem.arena import allocate_slots
-from tileas_xdsl.threads.gmem.pointer_tiles import (
+from tileas_xdsl.threads.gmem.launch_memory.arena import allocate_slots
+from tileas_xdsl.threads.gmem.pointers.pointer_tiles import (
     distance,
     followed,
     memory_pointer,

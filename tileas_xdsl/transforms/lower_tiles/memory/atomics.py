@@ -29,9 +29,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows
-from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
-from tileas_xdsl.threads.gmem.pointer_elements import ALONE, PointerElements
+from tileas_xdsl.threads.gmem.pointers.contiguous_pointer_runs import Runs
+from tileas_xdsl.threads.gmem.pointers.pointer_elements import ALONE, PointerElements
 from tileas_xdsl.threads.gmem.private_updates import PrivateUpdates
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.element_iterator import (

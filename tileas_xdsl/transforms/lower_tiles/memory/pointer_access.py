@@ -53,9 +53,9 @@ from tileas_xdsl.threads.gmem.coalesced_access import (
     padding_of,
     store_window,
 )
-from tileas_xdsl.threads.gmem.contiguous_pointer_runs import Runs, by_chunks_or_elements
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
-from tileas_xdsl.threads.gmem.pointer_elements import PointerElements
+from tileas_xdsl.threads.gmem.pointers.contiguous_pointer_runs import Runs, by_chunks_or_elements
+from tileas_xdsl.threads.gmem.pointers.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.element_iterator import (
     Cell,
 )

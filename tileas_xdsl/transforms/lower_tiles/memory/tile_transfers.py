@@ -8,7 +8,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, T
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, held_as
-from tileas_xdsl.threads.gmem import tile_transfers
+from tileas_xdsl.threads.gmem.launch_memory import tile_transfers
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import in_registers, layout_of
 

@@ -75,9 +75,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
-from tileas_xdsl.threads.gmem.kept_lines import load_line, read_line
 from tileas_xdsl.threads.gmem.kept_loads import keep
-from tileas_xdsl.threads.gmem.kept_rows import keep_row, read_row
+from tileas_xdsl.threads.gmem.rows.kept_lines import load_line, read_line
+from tileas_xdsl.threads.gmem.rows.kept_rows import keep_row, read_row
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.kept_tile import part_of_kept
 from tileas_xdsl.threads.smem.shared_tile import shared_tile

@@ -14,7 +14,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
-from tileas_xdsl.analysis.values.pointer_base_arrays import stated_divisor, without_promises
+from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
+    stated_divisor,
+    without_promises,
+)
 from tileas_xdsl.analysis.values.rows.column_runs import counts_up_in_vectors
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step

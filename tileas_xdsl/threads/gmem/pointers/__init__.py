@@ -1,0 +1,1 @@
+"""Pointers and tiles of them: their addresses, runs along rows, and arrays that they are of."""

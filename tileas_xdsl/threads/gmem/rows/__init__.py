@@ -1,0 +1,1 @@
+"""Rows that begin between vectors, or stay in shared memory: loaded whole, read at a shift."""

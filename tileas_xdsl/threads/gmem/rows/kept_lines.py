@@ -1,0 +1,237 @@
+"""Lines that rotated rows meet, kept in shared memory, where each row reads them at its own shift.
+
+Element `p` of a row that is rotated by `-d` meets column `p - d` of a line of weights, so that no
+vector of a thread is aligned in it.  The words of a line lie in as many planes as a vector has:
+
+    vectors of 4 words     0 1 2 3   4 5 6 7   8 9 a b
+    plane 0                0 4 8 ...                       lanes read words of one plane at a time,
+    plane 1                1 5 9 ...                       side by side: a vector from word 2 on is
+    plane 2                2 6 a ...                       2 and 3 of planes 2 and 3, and 4 and 5 of
+    plane 3                3 7 b ...                       the next place of planes 0 and 1
+
+No access has a bank conflict, whatever `d` is, and what differs from row to row is an address for
+each plane.  Elements narrower than a word are shifted by what is left (`vector_cuts.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import VectorType, i32
+from xdsl.ir import SSAValue
+
+from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
+    KEPT,
+    AsyncTiledLoadOp,
+    TiledLoadOp,
+)
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, rows_layout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
+from tileas_xdsl.threads.codegen.builder import ThreadBuilder
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    divide,
+    i32_constant,
+    is_equal,
+    logical_and,
+    modulo,
+    multiply,
+)
+from tileas_xdsl.threads.codegen.known_integers import interval_of
+from tileas_xdsl.threads.codegen.lowered_values import GlobalView, LoadedLine, RegisterTile
+from tileas_xdsl.threads.codegen.pointer_ops import advance
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
+from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
+from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
+from tileas_xdsl.threads.gmem.rows.rotated_row import shift_of_row
+from tileas_xdsl.threads.gmem.rows.vector_cuts import BYTE, WORD, bytes_behind, shifted_word
+from tileas_xdsl.threads.pipeline.tile_properties import runs_again
+from tileas_xdsl.threads.registers.access_chunk import AccessChunk
+from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
+from tileas_xdsl.threads.registers.vector_values import (
+    assembled,
+    constant_elements,
+    element,
+    joined,
+    strip,
+    zero_of,
+)
+
+
+def load_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadedLine:
+    """Load a line for all rows that meet it."""
+    source, layout = e.get(op.view), _layout_of_line(e, op)
+    assert isinstance(source, GlobalView)
+    window = GlobalTile.of(e, op, source, layout.shape)
+    values = load_window(e, op, window, layout)
+    return LoadedLine(values, _allocated(e, op, values, window), op)
+
+
+def keep_line(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
+    """Put a line into shared memory, from where rows read it."""
+    if runs_again(loaded.op):
+        synchronize_agent(e)
+    _store(e, loaded.line, loaded.values)
+    synchronize_agent(e)
+    e.kept_lines[loaded.op.attributes[KEPT]] = loaded.line
+    return loaded.values
+
+
+def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
+    """Read a line where the rows of a tile have their elements."""
+    line, layout = e.kept_lines[op.attributes[KEPT]], layout_within_rows(e, op)
+    readers: dict[int, _Reader] = {}
+
+    def read(chunk: AccessChunk) -> SSAValue:
+        if not line.has(chunk.shift):
+            return constant_elements(e, line.padding or zero_of(line.element), chunk.count)
+        row = 0 if op.modulus is None else chunk.line
+        if row not in readers:
+            readers[row] = _Reader.of(e, op, line, shift_of_row(e, op, layout.shape, chunk.row))
+        return readers[row].read(chunk)
+
+    return assembled(e, layout, line.element, read)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """How a thread reads a line for one row."""
+
+    e: ThreadBuilder
+    line: KeptLine
+    bases: Sequence[SSAValue]
+    """The addresses of words that follow one another, which a vector begins with or follows."""
+    rest: SSAValue | None
+    """The selector of a word that begins as many bytes behind it; None for none."""
+
+    @staticmethod
+    def of(e: ThreadBuilder, op: TiledLoadOp, line: KeptLine, shift: SSAValue) -> _Reader:
+        """How a row is read that is rotated by so many columns."""
+        span, bits = interval_of(shift), bits_of(line.element)
+        if op.rotated is None or span is None or not -line.run <= span[0] <= span[1] <= 0:
+            raise op_error(op, f"rotates a line by other than 0 to {line.run} elements")
+        moved = multiply(e, shift, bits)
+        words = e.insert(arith.ShRSIOp(moved, i32_constant(e, WORD.bit_length() - 1))).result
+        is_by_words = 8 * op.rotated.value.data % WORD == 0
+        count = line.planes if is_by_words else line.planes + 1
+        # A line begins at place 1 of the planes: no word in front of it is at a negative one.
+        bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
+        rest = None if is_by_words else bytes_behind(e, divide(e, modulo(e, moved, WORD), BYTE))
+        return _Reader(e, line, bases, rest)
+
+    def read(self, chunk: AccessChunk) -> SSAValue:
+        """A vector of a thread."""
+        e, line = self.e, self.line
+        found = [
+            e.insert(LoadOp(_of_chunk(e, line, base, chunk), i32, chunk.exists)).result
+            for base in self.bases
+        ]
+        if self.rest is not None:
+            found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
+        return _from_words(e, line, found)
+
+
+def _layout_of_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
+    """By which threads store a line: their vectors are those of its readers, and of its planes."""
+    reader, function = op, enclosing_function(op)
+    assert function is not None
+    for one in operations_in(function):
+        if isinstance(one, TiledLoadOp) and one.attributes.get(KEPT) == op.attributes[KEPT]:
+            reader = one
+    layout, shape = layout_within_rows(e, reader), shape_of(op.loaded_type())
+    if shape is None or shape == layout.shape:
+        return layout
+    vector = next(iter(thread_chunks(e, layout, bits_of(element_of(op.view.type))))).count
+    return rows_layout(shape, e.agent.warps, max(ACCESS_BYTES // vector, 1))
+
+
+def _allocated(
+    e: ThreadBuilder, op: AsyncTiledLoadOp, values: RegisterTile, window: GlobalTile
+) -> KeptLine:
+    """Shared memory for the vectors of a line that a row may meet, and one on either side."""
+    bits, end = bits_of(values.element), window.end
+    chunks = list(thread_chunks(e, values.layout, bits))
+    run = chunks[0].count
+    planes = run * bits // WORD
+    if planes < 1:
+        raise op_error(op, f"keeps a line of which threads have {run} elements side by side")
+    padding = padding_of(op.padding_value, values.element)
+    line = KeptLine(values.layout, values.element, values.parts[0], run, planes, 0, end, padding)
+    last = [chunk for chunk in chunks if line.has(chunk.shift)][-1]
+    places = (last.shift + last.span) // run + 2
+    name, what = f"%{op.result.name_hint or 'line'}", f"{values.layout.shape[-1]}, by words"
+    offset = e.plan.shared.allocate(op, name, planes * places * WORD // 8, what, ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, i32, ACCESS_BYTES)).result
+    return replace(line, pointer=pointer, places=places)
+
+
+def _store(e: ThreadBuilder, line: KeptLine, values: RegisterTile) -> None:
+    """Store the words of each vector, and in front of the first one those of the tile's last."""
+    mine, width = is_first_replica(e, line.layout), line.layout.shape[-1]
+    every = thread_chunks(e, line.layout, bits_of(line.element))
+    chunks = [chunk for chunk in every if line.has(chunk.shift)]
+    begin = _bases(e, line, 1)
+    for chunk in chunks:
+        value = strip(e, values.parts[chunk.block], chunk.register, chunk.count)
+        places = [_of_chunk(e, line, base, chunk) for base in begin]
+        _store_words(e, line, value, places, logical_and(e, mine, chunk.exists))
+    last = chunks[-1]
+    is_stored = last.shift + last.span >= width
+    value = (
+        strip(e, values.parts[last.block], last.register, last.count)
+        if is_stored
+        else constant_elements(e, line.padding or zero_of(line.element), line.run)
+    )
+    column = add(e, cast_index(e, last.column, i32), last.shift if is_stored else 0)
+    is_mine = is_equal(e, column, width - line.run if is_stored else 0)
+    holds = logical_and(e, mine, logical_and(e, last.exists, is_mine))
+    # The word behind the last vector is read, too, where all of its bits are shifted out.
+    behind = _place(e, line, i32_constant(e, (line.places - 1) * line.planes))
+    _store_words(e, line, value, [*_bases(e, line, 0), behind], holds)
+
+
+def _bases(e: ThreadBuilder, line: KeptLine, place: int) -> Sequence[SSAValue]:
+    """The addresses of the words of a vector, in the planes."""
+    return [_place(e, line, i32_constant(e, place * line.planes + k)) for k in range(line.planes)]
+
+
+def _place(e: ThreadBuilder, line: KeptLine, word: SSAValue) -> SSAValue:
+    """The address of a word."""
+    plane, place = modulo(e, word, line.planes), divide(e, word, line.planes)
+    return advance(e, line.pointer, add(e, multiply(e, plane, line.places), place))
+
+
+def _of_chunk(e: ThreadBuilder, line: KeptLine, base: SSAValue, chunk: AccessChunk) -> SSAValue:
+    """The address of a word in the vector of a thread; `base` is that of the first vector."""
+    column = divide(e, cast_index(e, chunk.column, i32), line.run)
+    return advance(e, advance(e, base, column), chunk.shift // line.run)
+
+
+def _store_words(
+    e: ThreadBuilder,
+    line: KeptLine,
+    value: SSAValue,
+    places: Sequence[SSAValue],
+    holds: SSAValue | None,
+) -> None:
+    words = e.insert(vector.BitcastOp(value, VectorType(i32, [line.planes]))).result
+    for k, place in enumerate(places):
+        e.insert(StoreOp(element(e, words, k % line.planes), place, holds))
+
+
+def _from_words(e: ThreadBuilder, line: KeptLine, words: Sequence[SSAValue]) -> SSAValue:
+    type_ = VectorType(line.element, [line.run])
+    return e.insert(vector.BitcastOp(joined(e, words), type_)).result
