@@ -100,8 +100,8 @@ def test_a_row_that_fits_is_loaded_once() -> None:
 def test_one_comparison_decides_for_all_positions_below_a_multiple(n: int) -> None:
     """A thread has four columns: one test where 4 divides their number, two where only 2 does.
 
-    There it accesses two pairs of each of its four rows, and the second one of a load and of a
-    store has a test of its own, that of the distance to the end of the row with a constant.
+    There it has two words, 64 columns apart, and the second one of the rows, of both lines and of
+    what is stored has a test of its own: the distance to the end of the row with a constant.
     """
     found = problem("f16", 9, n, 4, 128)
     arguments = found.make(np.random.default_rng(n))
@@ -110,7 +110,7 @@ def test_one_comparison_decides_for_all_positions_below_a_multiple(n: int) -> No
     assert not run.findings
     assert found.check(arguments, run.arrays).is_right
     tests = re.findall(r"setp\.lt\.s32 %p\d+, %r\d+, (?:%r|-)", kernel.ptx)
-    assert len(tests) == {104: 1, 98: 2 + 2 * 4}[n]
+    assert len(tests) == {104: 1, 98: 2 + 4}[n]
 
 
 def test_warpgroups_are_as_many_as_have_rows_of_every_product() -> None:
