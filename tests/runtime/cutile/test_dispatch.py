@@ -137,6 +137,24 @@ def test_findings_are_at_the_lines_of_the_program() -> None:
         tileas.launch(0, (1,), shifted, (x, y))
 
 
+def test_races_of_arrays_that_are_the_same_memory_say_so() -> None:
+    """Rows of 1,001 f16 begin between vectors, which reach into what other blocks store."""
+    softmax = pytest.importorskip("kernels.cutile.softmax").softmax
+    x = RNG.standard_normal((8, 1001)).astype(np.float16)
+    with pytest.raises(FindingsError, match="'x' and 'y' are the same memory") as caught:
+        tileas.launch(0, (8,), softmax, (x, x, 1, 1024))
+    assert {finding.kind for finding in caught.value.findings} <= {"race-RAW", "race-WAR"}
+    assert "are the same memory" not in _findings(softmax, x, np.empty_like(x))
+
+
+def _findings(kernel: Any, x: Any, y: Any) -> str:
+    try:
+        tileas.launch(0, (len(x),), kernel, (x, y, 1, 1024))
+    except FindingsError as error:
+        return str(error)
+    return ""
+
+
 def test_errors_are_those_of_cutile() -> None:
     x = numbers(32)
     with pytest.raises(TypeError, match="Kernel expects 3 arguments but 1 was given"):

@@ -13,6 +13,7 @@ from tileas_xdsl.frontend.cutile.kernels import parameters_of
 from tileas_xdsl.frontend.signature import ConstantParameter, Parameter, ScalarParameter
 from tileas_xdsl.runtime.arguments.cutile_arguments import flat_names, held, restored
 from tileas_xdsl.runtime.cutile.emulator.host_copies import on_host, write_back
+from tileas_xdsl.runtime.cutile.emulator.same_memory import same_memory, with_hint
 from tileas_xdsl.runtime.cutile.emulator.source_lines import SourceLines
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
@@ -100,7 +101,8 @@ class EmulatedPlan:
         own = tuple(on_host(value) for value in args)
         ptx, abi = self.executable.ptx, self.executable.abi
         names = flat_names(self.parameters, own)
-        found = emulate(ptx, abi, held(self.parameters, own), blocks, names=names)
+        memory = held(self.parameters, own)
+        found = emulate(ptx, abi, memory, blocks, names=names)
         after = restored(self.parameters, own, found.arrays)
         for parameter, value, read, left in zip(self.parameters, args, own, after, strict=True):
             if not isinstance(parameter, ScalarParameter | ConstantParameter):
@@ -108,6 +110,6 @@ class EmulatedPlan:
         if found.printed:
             sys.stdout.write(found.printed)
         if found.findings:
-            source = SourceLines.of(ptx)
-            self.settings.report([source.moved(finding) for finding in found.findings])
+            source, same = SourceLines.of(ptx), same_memory(names, memory)
+            self.settings.report([with_hint(source.moved(one), same) for one in found.findings])
         return found.instructions
