@@ -76,6 +76,38 @@ func.func @below(%x: i32, %n: i32, %u: f32, %zero: f32, %p: i1) -> (f32, f32, f3
 
 // -----
 
+// A loop that holds a use makes no condition itself, and is in front of the next use all the same.
+
+func.func @loop(%x: i32, %n: i32, %u: f32, %zero: f32) -> (f32, f32, f32, f32, f32) {
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %c = arith.cmpi eq, %x, %n : i32
+  %y = arith.addi %x, %one : i32
+  %d = arith.cmpi eq, %y, %n : i32
+  %a0 = arith.select %c, %u, %zero : f32
+  %a1 = arith.select %d, %u, %zero : f32
+  %s = scf.for %i = %one to %two step %one iter_args(%t = %zero) -> (f32) : i32 {
+    %e = arith.select %c, %t, %u : f32
+    scf.yield %e : f32
+  }
+  %b0 = arith.select %c, %s, %u : f32
+  %b1 = arith.select %d, %s, %u : f32
+  func.return %a0, %a1, %s, %b0, %b1 : f32, f32, f32, f32, f32
+}
+
+// CHECK-LABEL: func.func @loop
+// CHECK:         %[[APART:.*]] = arith.subi %n, %x : i32
+// CHECK:         arith.select
+// CHECK:         arith.select
+// CHECK-NEXT:    %[[C:.*]] = arith.cmpi eq, %[[APART]]
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      arith.select %[[C]]
+// CHECK:         arith.select %[[C]]
+// CHECK-NEXT:    %[[D:.*]] = arith.cmpi eq, %[[APART]]
+// CHECK-NEXT:    arith.select %[[D]]
+
+// -----
+
 // Comparisons that share no numbers stay: each would keep two registers.
 
 func.func @apart(%x: i32, %y: i32, %n: i32, %u: f32, %zero: f32) -> (f32, f32, f32, f32) {

@@ -90,11 +90,12 @@ class _Places:
 
     block: Block
     before: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _places: dict[Operation, int] = field(default_factory=dict[Operation, int])
 
     def __post_init__(self) -> None:
         count = 0
-        for op in self.block.ops:
-            self.before[op] = count
+        for place, op in enumerate(self.block.ops):
+            self.before[op], self._places[op] = count, place
             count += any(value.type == i1 for value in (*op.operands, *op.results))
 
     def groups(self, op: arith.CmpiOp, predicates: int) -> Sequence[Sequence[Operation]]:
@@ -108,9 +109,9 @@ class _Places:
         return found
 
     def _users(self, value: SSAValue) -> Sequence[Operation]:
-        """The operations of the block that use a value, or hold what does."""
+        """The operations of the block that use a value, or hold what does, in their order."""
         found = {self.block.find_ancestor_op_in_block(use.operation) for use in value.uses}
-        return sorted((op for op in found if op is not None), key=self.before.__getitem__)
+        return sorted((op for op in found if op is not None), key=self._places.__getitem__)
 
 
 def _recompute(block: Block, found: Sequence[arith.CmpiOp], predicates: int) -> None:
