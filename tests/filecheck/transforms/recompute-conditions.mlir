@@ -124,3 +124,22 @@ func.func @apart(%x: i32, %y: i32, %n: i32, %u: f32, %zero: f32) -> (f32, f32, f
 // CHECK:         arith.cmpi eq, %x, %n : i32
 // CHECK-NEXT:    arith.cmpi eq, %y, %n : i32
 // CHECK-NOT:     arith.cmpi
+
+// -----
+
+// So do conditions that are compared.
+
+func.func @conditions(%p: i1, %q: i1, %u: f32, %zero: f32) -> (f32, f32, f32, f32) {
+  %c = arith.cmpi eq, %p, %q : i1
+  %d = arith.cmpi ne, %p, %q : i1
+  %a0 = arith.select %c, %u, %zero : f32
+  %a1 = arith.select %d, %u, %zero : f32
+  %b0 = arith.select %c, %zero, %u : f32
+  %b1 = arith.select %d, %zero, %u : f32
+  func.return %a0, %a1, %b0, %b1 : f32, f32, f32, f32
+}
+
+// CHECK-LABEL: func.func @conditions
+// CHECK:         arith.cmpi eq, %p, %q : i1
+// CHECK-NEXT:    arith.cmpi ne, %p, %q : i1
+// CHECK-NOT:     arith.cmpi

@@ -24,7 +24,7 @@ from dataclasses import field
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i1
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -59,11 +59,18 @@ class RecomputeConditions(ModulePass):
         by_block: dict[Block, list[arith.CmpiOp]] = defaultdict(list)
         for compared in instances_in(op, arith.CmpiOp):
             block = compared.parent_block()
-            if block is not None and compared.result.has_more_than_one_use():
+            if block is not None and _is_of_numbers(compared):
                 by_block[block].append(compared)
         for block, found in by_block.items():
             if len(found) > self.predicates:
                 _recompute(block, found, self.predicates)
+
+
+def _is_of_numbers(op: arith.CmpiOp) -> bool:
+    """Whether integers are compared, for more than one use: neither fragments nor conditions."""
+    type_ = op.lhs.type
+    is_number = isinstance(type_, IntegerType | IndexType) and type_ != i1
+    return is_number and op.result.has_more_than_one_use()
 
 
 @dataclass(frozen=True)
