@@ -79,7 +79,7 @@ ASKING = frozenset(
 _TMA = ArgSpec("tileas-choose-tma", {})
 
 _NO_LISTS = ArgSpec(_TMA.name, {"lists": (False,)})
-"""Nobody writes tensor maps of the arrays of lists."""
+"""Lists of arrays have no tensor maps: host code of others writes their tables."""
 
 _LAID_OUT = (
     ArgSpec("tileas-materialize-schedule", {"default": (True,), "turns": (True,)}),

@@ -293,11 +293,6 @@ def suits(
     return count == 1 or question.suits(args, grid, of_clusters(count))
 
 
-def is_about_clusters(question: Question) -> bool:
-    """Choose the form whose neighbouring tile blocks are clusters."""
-    return isinstance(question, SharedLoads)
-
-
 @dataclass(frozen=True)
 class BoundTensorMap:
     """A tensor map that a launch passes, and the argument whose memory it describes."""

@@ -189,7 +189,7 @@ ORDERS = ("lazy", "eager", "random", "drift")
 def test_each_of_several_rows_begins_elsewhere(
     target: str, element: str, rows: int, width: int, columns: int
 ) -> None:
-    """The last tile has rows behind the end; the line that rows meet is in shared memory."""
+    """Some rows of the last tile do not exist; the weights of all rows are in shared memory."""
     kind = {"f16": np.float16, "f32": np.float32, "i8": np.int8}[element]
     array = f"{element}[?, ?]"
     signature = f"x: {array}, w: {element}[?], y: {array}, rows={rows}, columns={columns}"

@@ -40,7 +40,7 @@ def is_kept(value: SSAValue) -> bool:
 
 
 def reads_kept(op: Operation) -> bool:
-    """Whether a load reads what another one has brought to shared memory."""
+    """Whether a load reads what another one has copied to shared memory."""
     return isinstance(op, TiledLoadOp) and KEPT in op.attributes
 
 

@@ -111,7 +111,7 @@ class PrivateUpdates:
     """The tile of signed distances from it, in elements."""
     entries: int
     has_all: bool
-    """Whether no offset lies beyond the entries."""
+    """Whether all offsets are in bounds of the entries."""
 
     @staticmethod
     def of(e: ThreadBuilder, op: AtomicRmwOp) -> PrivateUpdates | None:

@@ -250,7 +250,7 @@ def _rotate(made: _Rotation, target: Target) -> None:
 
 
 def _repeat_lines(found: RotatedTiles) -> Mapping[Operation, Access]:
-    """Load the lines that several rows meet for each of them; return the new loads by the old."""
+    """Load lines once for each row that is combined with them; return the new loads by the old."""
     lines = [tile for tile in found.tiles if found.is_line(tile)]
     reads = [
         read for op in found.generated for read in found.read_in(op) if found.is_line(read.tensor)

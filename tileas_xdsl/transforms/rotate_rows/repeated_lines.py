@@ -1,4 +1,4 @@
-"""Load lines that several rows meet once for each row, so that each can be rotated as its row is.
+"""Load a line that all rows of a tile are combined with once for each, rotated as the row is.
 
     %w = tiled_load %line[0]    : 1024xf16       %w = tiled_load %lines[0, 0] : 4x1024xf16
     %e = extf %w                : 1024xf32       %e = extf %w                 : 4x1024xf32

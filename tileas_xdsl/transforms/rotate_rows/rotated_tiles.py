@@ -1,4 +1,4 @@
-"""The tiles that are rotated if one of them is: rows, and what they meet, element by element.
+"""The tiles that are rotated if one of them is: rows, and what is combined with their elements.
 
 %t = tiled_load %x[%i, 0]        an access: rows of an array, at a place
 %e = extf %t                     a tile of the same rows
@@ -132,7 +132,7 @@ class RotatedTiles:
     """The tiles that are rotated if one of them is."""
 
     extents: tuple[int, ...]
-    """Of a tile that is not a line which all rows meet."""
+    """Of a tile that is no line which all rows are combined with."""
     tiles: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
     accesses: dict[Access, Place] = field(default_factory=dict[Access, Place])
     generated: dict[GenerateOp, None] = field(default_factory=dict[GenerateOp, None])
@@ -140,7 +140,7 @@ class RotatedTiles:
 
     @staticmethod
     def of(tile: SSAValue) -> RotatedTiles:
-        """All tiles that meet a row, or several; raises `UnrotatableError`."""
+        """All tiles combined with a row, or several; raises `UnrotatableError`."""
         extents = extents_of(tile)
         assert extents is not None
         found = RotatedTiles(extents)

@@ -72,7 +72,7 @@ from tileas_xdsl.threads.registers.vector_values import (
 
 
 def load_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadedLine:
-    """Load a line for all rows that meet it."""
+    """Load a line, as the weights of a norm, for all rows that are combined with it."""
     source, layout = e.get(op.view), _layout_of_line(e, op)
     assert isinstance(source, GlobalView)
     window = GlobalTile.of(e, op, source, layout.shape)
