@@ -149,8 +149,8 @@ class Site:
             slot = self.slots.register(operand)
             self.read.append(slot)
             return slot
-        if isinstance(operand, Integer | Float) and not has_literals(type_.name):
-            self.fail(f"an operand of type .{type_.name} is a register, not a literal")
+        if isinstance(operand, Integer | Float):
+            self._check_literal(operand, type_)
         if isinstance(operand, Integer):
             return self.slots.constant(self._constant(operand, type_))
         if isinstance(operand, Float):
@@ -160,6 +160,30 @@ class Site:
         if isinstance(operand, Address | Vector | Pair | Sink | Negated | Selected | Minus):
             self.fail(f"an operand of type .{type_.name} is expected")
         return self.slots.special(operand.name)
+
+    def _check_literal(self, operand: Integer | Float, type_: ScalarType) -> None:
+        """Refuse a literal that ptxas 13 refuses: a number of another kind than the type."""
+        if not has_literals(type_.name):
+            self.fail(f"an operand of type .{type_.name} is a register, not a literal")
+        other = {"f": Integer, "s": Float, "u": Float}.get(type_.name[0])
+        if other is type(operand):
+            wanted = "a floating-point" if other is Integer else "an integer"
+            self.fail(f"a literal of type .{type_.name} is {wanted} one")
+
+    def fragment(
+        self, operand: Operand | int, counts: Collection[int], type_: ScalarType
+    ) -> list[int]:
+        """Return the slots of a fragment of a matrix, which may have literals beside registers.
+
+        ptxas 13 takes the type of a vector from its registers: `{1, %r0}` is of `.b32`, `{1, 1}`
+        of integers, as accumulators of `.s32` are, and no operand of packed elements.
+        """
+        parts = self.vector(operand, counts)
+        if not all(isinstance(part, Integer | Float) for part in parts):
+            return [self.source(part, TYPES[f"b{type_.bits}"]) for part in parts]
+        if type_.name == "b32" and all(isinstance(part, Integer) for part in parts):
+            self.fail(f"a fragment of .{type_.name} is in registers, not of literals alone")
+        return [self.source(part, type_) for part in parts]
 
     def _constant(self, operand: Integer, type_: ScalarType) -> int:
         if type_.kind == "predicate":

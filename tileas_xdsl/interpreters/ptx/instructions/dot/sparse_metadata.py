@@ -39,4 +39,5 @@ def build_metadata(
     count = metadata_layout(bits, k).selectors
     if not 0 <= selector < count:
         site.fail(f"the selector of metadata is 0 to {count - 1}, not {selector}")
-    return SparseMetadata(site.source(operand, TYPES["b32"]), selector, bits, k, ordered)
+    (slot,) = site.fragment(operand, (1,), TYPES["b32"])
+    return SparseMetadata(slot, selector, bits, k, ordered)

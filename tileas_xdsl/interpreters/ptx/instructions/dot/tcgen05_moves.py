@@ -167,7 +167,7 @@ def build_st(site: Site) -> Step:
     cells, packed = _cells_of(site, 0)
     count = cells.shape[1] // (2 if packed else 1)
     slot, offset = site.address(0)
-    slots = [site.source(p, B32) for p in site.vector(len(site.operands) - 1, (count,))]
+    slots = site.fragment(len(site.operands) - 1, (count,), B32)
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "tcgen05.st"):

@@ -121,7 +121,7 @@ def build_stmatrix(site: Site) -> Step:
     """`stmatrix`: the inverse of `ldmatrix`."""
     what = _matrices_of(site, stores=True)
     slot, offset = site.address(0)
-    slots = [site.source(p, TYPES["b32"]) for p in site.vector(1, (what.registers,))]
+    slots = site.fragment(1, (what.registers,), TYPES["b32"])
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "stmatrix", absence=Absence.NONE):
@@ -230,9 +230,10 @@ def _mma_step(
               (("a", _cell_bits(a)), ("b", _cell_bits(b)), ("c", _cell_bits(d)))}  # fmt: skip
     counts["b"] *= halves
     dests = [site.destination(p, register) for p in site.vector(0, (counts["c"],))]
+    sources = {"a": register, "b": register, "c": register if d == "f16" else TYPES[d]}
     slots = {
-        part: [site.source(p, register) for p in site.vector(location, (counts[part],))]
-        for location, part in ((1, "a"), (2, "b"), (3, "c"))
+        part: site.fragment(location, (counts[part],), type_)
+        for location, (part, type_) in enumerate(sources.items(), 1)
     }
 
     def step(f: ConvergenceGroup) -> int | None:

@@ -102,11 +102,10 @@ def _build_scaled(site: Site) -> Step:
     halves = 2 if sparse else 1
     dests = [site.destination(p, F32) for p in site.vector(0, (REGISTERS["c"],))]
     slots = {
-        part: [site.source(p, B32) for p in site.vector(index, (count,))]
-        for index, part, count in (
-            (1, "a", REGISTERS["a"]), (2, "b", halves * REGISTERS["b"]), (3, "c", REGISTERS["c"]),
-        )
-    }  # fmt: skip
+        "a": site.fragment(1, (REGISTERS["a"],), B32),
+        "b": site.fragment(2, (halves * REGISTERS["b"],), B32),
+        "c": site.fragment(3, (REGISTERS["c"],), F32),
+    }
     k = int(facts.shape.rpartition("k")[2])
     count, name = k // facts.block[vector], f"mma.{shape}.{FAMILY[shape]}"
     bits = int(FAMILY[shape].removesuffix("bit"))

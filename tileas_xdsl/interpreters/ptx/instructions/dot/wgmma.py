@@ -113,7 +113,7 @@ def _build(site: Site, n: int, types: tuple[str, str, str], saturate: bool, spar
     in_registers = isinstance(fragments, Vector)
     a_slots: tuple[int, ...] = ()
     if isinstance(fragments, Vector):
-        a_slots = tuple(site.source(p, TYPES["b32"]) for p in site.vector(1, (4,)))
+        a_slots = tuple(site.fragment(1, (4,), TYPES["b32"]))
     else:
         a_slots = (site.source(1, TYPES["b64"]),)
     b_slot = site.source(2, TYPES["b64"])

@@ -279,8 +279,7 @@ def build_store(site: Site) -> Step:
 
 
 def _sources(site: Site, operand: int, what: Fragment) -> list[int]:
-    register = TYPES[f"b{what.width}"]
-    return [site.source(p, register) for p in site.vector(operand, (what.registers,))]
+    return site.fragment(operand, (what.registers,), TYPES[f"b{what.width}"])
 
 
 def _words(f: ConvergenceGroup, slots: list[int], what: Fragment) -> Array:
