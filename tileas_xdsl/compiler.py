@@ -214,7 +214,7 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
 
 
 def compile_bytecode(
-    kernel: Any, content: bytes, target: str, choose: ChooseForm = usual_form
+    kernel: Any, content: bytes, target: str, choose: ChooseForm
 ) -> CompiledKernel:
     """Compile the Tile IR bytecode of a cuTile kernel for launches; raises as `compile`."""
     from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module

@@ -144,7 +144,7 @@ class LocatedPrinter(AliasPrinter, NotesOperations):
 
 
 def located_text(
-    module: ModuleOp, dialects: Iterable[Dialect] = ()
+    module: ModuleOp, dialects: Iterable[Dialect]
 ) -> tuple[str, Mapping[int, LocationAttr]]:
     """The module as `module_text` prints it without aliases, and its locations by line from 0."""
     body = StringIO()

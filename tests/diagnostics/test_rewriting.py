@@ -2,7 +2,7 @@
 
 import pytest
 from xdsl.dialects import arith, test
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Region
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -196,16 +196,14 @@ class Order(RewritePattern):
 
 
 def test_walk_options(parse):
-    forward, backward, regions_first = Order(), Order(), Order()
+    forward, backward = Order(), Order()
     apply_patterns(parse(TEXT), [forward])
     apply_patterns(parse(TEXT), [backward], walk_reverse=True)
-    apply_patterns(parse(TEXT), [regions_first], walk_regions_first=True)
     assert forward.seen == ["func.func", "arith.addi", "arith.subi", "func.return"]
     assert backward.seen == ["func.func", "func.return", "arith.subi", "arith.addi"]
-    assert regions_first.seen[-1] == "func.func"
 
 
-def test_dead_code_and_folding_wait_to_be_asked(ctx, parse):
+def test_dead_code_waits_to_be_asked(parse):
     text = "func.func @f() {\n  %0 = arith.constant 1 : i32\n  %1 = arith.addi %0, %0 : i32\n"
     text += '  "test.op"(%1) : (i32) -> ()\n  %2 = arith.constant 3 : i32\n  func.return\n}'
     module = parse(text)
@@ -217,15 +215,6 @@ def test_dead_code_and_folding_wait_to_be_asked(ctx, parse):
         "test.op",
         "func.return",
     ]
-    assert apply_patterns(module, [], ctx=ctx, fold=True, dce=True)
-    constant = next(op for op in module.walk() if isinstance(op, arith.ConstantOp))
-    assert constant.value == IntegerAttr(2, i32)
-    assert str(file_location(constant.location)).startswith("k.mlir:3:")
-
-
-def test_folding_needs_a_context(parse):
-    with pytest.raises(ValueError, match="ctx"):
-        apply_patterns(parse(TEXT), [], fold=True)
 
 
 def test_errors_of_patterns_come_out_as_they_are(parse):

@@ -15,12 +15,10 @@ from support.layouts import (
 )
 
 from tileas_xdsl.layout import (
-    BYTE_SWIZZLES,
     ComposedLayout,
     E,
     Layout,
     LayoutError,
-    MemoryLayout,
     RegisterLayout,
     Swizzle,
     coalesce,
@@ -29,12 +27,9 @@ from tileas_xdsl.layout import (
     holds,
     image,
     invert,
-    is_bijective,
     is_injective,
-    memory_from_addresses,
     parse_layout,
     recover,
-    recover_swizzled,
     right_inverse,
     scatter_inverse,
     size,
@@ -86,7 +81,6 @@ def test_scatter_inverse_undoes_the_table(layout: Layout) -> None:
     assert inverse[table(layout)].tolist() == list(range(size(layout)))
     assert (inverse >= 0).sum() == size(layout)
     assert image(layout).tolist() == sorted(offsets(layout))
-    assert is_bijective(layout) == (layout.cosize() == size(layout))
 
 
 def test_tables_refuse_what_has_no_inverse() -> None:
@@ -237,28 +231,6 @@ def test_what_is_no_layout_is_not_recovered() -> None:
         recover(np.arange(6), (4, 2))
     with pytest.raises(LayoutError, match="lengths"):
         recover({"a": np.arange(6), "b": np.arange(5)})
-
-
-@given(
-    compact_layouts(extents=st.sampled_from([2, 4, 8])),
-    st.sampled_from(sorted(BYTE_SWIZZLES.values(), key=str)),
-    st.sampled_from([8, 16, 32]),
-)
-def test_swizzled_addresses_are_recovered(layout, swizzle, bits) -> None:
-    memory = MemoryLayout(layout, swizzle)
-    found = recover_swizzled(memory.addresses(bits), layout.shape)
-    assert found is not None
-    assert table(found).tolist() == memory.addresses(bits).tolist()
-    again = memory_from_addresses(memory.addresses(bits), layout.shape, bits)
-    assert again is not None
-    assert again.addresses(bits).tolist() == memory.addresses(bits).tolist()
-
-
-def test_random_addresses_are_not_recovered() -> None:
-    shuffled = np.random.default_rng(7).permutation(64)
-    assert recover_swizzled(shuffled) is None
-    assert memory_from_addresses(shuffled, 64, 8) is None
-    assert memory_from_addresses(np.arange(8), 8, 16) is None
 
 
 # Sections

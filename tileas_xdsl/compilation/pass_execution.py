@@ -24,14 +24,14 @@ def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> None:
     mark_done(module, module_pass.name, level)
 
 
-def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp, *, verify_each: bool = False) -> None:
+def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp) -> None:
     """Run a pass by its name and options; raises `DiagnosticError` located in the module.
 
-    With `verify_each`, or if `TILEAS_VERIFY_EACH` is set, that is also raised for a pass that
-    leaves IR which does not verify.
+    If `TILEAS_VERIFY_EACH` is set, that is also raised for a pass that leaves IR which does not
+    verify.
     """
     run_pass(make_pass(spec), ctx, module)
-    if verify_each or is_set(VERIFY_EACH):
+    if is_set(VERIFY_EACH):
         verify_module(module, after=spec.name)
 
 

@@ -59,36 +59,20 @@ def op_error(
 
 
 def emit_error(
-    where: Operation | Location | None,
-    message: str,
-    notes: Iterable[Diagnostic] = (),
-    *,
-    prefix: bool = True,
+    where: Operation | Location | None, message: str, notes: Iterable[Diagnostic] = ()
 ) -> None:
     """Report an error and go on; the tool finishes its work and exits with 1."""
-    emit(_report(Severity.ERROR, where, message, notes, prefix))
+    emit(_report(Severity.ERROR, where, message, notes, prefix=True))
 
 
-def emit_warning(
-    where: Operation | Location | None,
-    message: str,
-    notes: Iterable[Diagnostic] = (),
-    *,
-    prefix: bool = True,
-) -> None:
+def emit_warning(where: Operation | Location | None, message: str, *, prefix: bool = True) -> None:
     """Report something suspicious and go on."""
-    emit(_report(Severity.WARNING, where, message, notes, prefix))
+    emit(_report(Severity.WARNING, where, message, (), prefix))
 
 
-def emit_remark(
-    where: Operation | Location | None,
-    message: str,
-    notes: Iterable[Diagnostic] = (),
-    *,
-    prefix: bool = True,
-) -> None:
+def emit_remark(where: Operation | Location | None, message: str, *, prefix: bool = True) -> None:
     """Report what was done, or why something was not, and go on."""
-    emit(_report(Severity.REMARK, where, message, notes, prefix))
+    emit(_report(Severity.REMARK, where, message, (), prefix))
 
 
 @dataclass

@@ -19,7 +19,6 @@ from functools import cache
 from types import UnionType
 from typing import Any, get_args
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.pattern_rewriter import (
@@ -45,32 +44,23 @@ def apply_patterns(
     root: Operation,
     patterns: Sequence[RewritePattern],
     *,
-    ctx: Context | None = None,
     dce: bool = False,
-    fold: bool = False,
     apply_recursively: bool = True,
     walk_reverse: bool = False,
-    walk_regions_first: bool = False,
     max_rewrites: int | None = None,
 ) -> bool:
     """Apply `patterns` inside `root`, the first that matches wins; True if the IR changed.
 
-    `dce` removes trivially dead operations first, `fold` folds constants and needs `ctx`; both are
-    off unless asked for.  `apply_recursively=False` makes one sweep and skips new operations.
-    Operations that replace or are inserted for a located one get its location.
-    Raises `OpError` at the operation, with the names of the patterns, if they do not settle within
-    `max_rewrites` rewrites (by default in proportion to the number of operations).
+    `dce` removes trivially dead operations first.  `apply_recursively=False` makes one sweep and
+    skips new operations.  Operations that replace or are inserted for a located one get its
+    location.  Raises `OpError` at the operation, with the names of the patterns, if they do not
+    settle within `max_rewrites` rewrites (by default in proportion to the number of operations).
     """
-    if fold and ctx is None:
-        raise ValueError("apply_patterns: fold=True needs a ctx to make constants with")
     if max_rewrites is None:
         max_rewrites = max(_SMALLEST_LIMIT, _REWRITES_PER_OP * len(operations_in(root)))
-    applier = _LocatingApplier(
-        list(patterns), ctx, folding_enabled=fold, dce_enabled=dce, max_rewrites=max_rewrites
-    )
+    applier = _LocatingApplier(list(patterns), dce_enabled=dce, max_rewrites=max_rewrites)
     walker = _Walker(
         applier,
-        walk_regions_first=walk_regions_first,
         apply_recursively=apply_recursively,
         walk_reverse=walk_reverse,
         listener=PatternRewriterListener(
@@ -115,8 +105,8 @@ class _LocatingApplier(GreedyRewritePatternApplier):
         self.all_patterns = self.rewrite_patterns
 
     def may_change(self, op: Operation) -> bool:
-        """Whether a pattern can match an operation, or it folds, or nothing reads its results."""
-        if self.folding_enabled or self._of_kind(type(op)):
+        """Whether a pattern can match an operation, or nothing reads its results."""
+        if self._of_kind(type(op)):
             return True
         return self.dce_enabled and not any(result.first_use for result in op.results)
 
@@ -149,7 +139,7 @@ class _LocatingApplier(GreedyRewritePatternApplier):
             self._witnesses.append(witness)
         else:
             super().match_and_rewrite(op, rewriter)
-            self._witnesses += ["folding"] * rewriter.has_done_action
+            self._witnesses += ["dead-code elimination"] * rewriter.has_done_action
         if len(self._witnesses) < _WITNESSES:
             return
         names = " and ".join(sorted(set(self._witnesses)))

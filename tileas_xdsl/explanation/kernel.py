@@ -21,8 +21,6 @@ from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, Sha
 from tileas_xdsl.explanation.resources import least_time, occupancy, shared_buffers, waves
 from tileas_xdsl.target.arch import get_target
 
-NOT_ASKED = "not counted: --accesses runs a block"
-
 
 def kernel_facts(
     compiled: CompiledKernel,
@@ -30,7 +28,6 @@ def kernel_facts(
     snapshots: Snapshots | None = None,
     grid: tuple[int, int, int] | None = None,
     arguments: Sequence[Any] | None = None,
-    count_accesses: bool = True,
 ) -> KernelFacts:
     """Return all that is known of a compiled kernel.
 
@@ -47,7 +44,7 @@ def kernel_facts(
     if compiled.interface is not None:
         resources = occupancy(compiled.interface, used, tiles, target)
     warps = 0 if resources is None else resources.warps
-    run = counted_run(compiled, arguments, grid) if count_accesses else NOT_ASKED
+    run = counted_run(compiled, arguments, grid)
     counted = None if isinstance(run, str) else run.counter
     accesses = () if counted is None else merged(counted.counts.values())
     above = compiled.above if compiled.above is not None else compiled.source

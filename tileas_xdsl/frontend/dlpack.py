@@ -12,7 +12,7 @@ from typing import Any
 
 from tileas_xdsl.data_classes import dataclass
 
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+CPU, CUDA, CUDA_HOST = 1, 2, 3
 """`DLDeviceType`."""
 
 ELEMENTS: Mapping[tuple[int, int], str] = {

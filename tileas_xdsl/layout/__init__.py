@@ -2,7 +2,7 @@
 
 * closed form: `Layout`, `Swizzle`, `ComposedLayout`, `MemoryLayout` and CuTe's operations;
 * table: `table`, `is_injective`, `scatter_inverse`, `recover`, ... (numpy, exact);
-* bits: `F2Map`, for power-of-two layouts.
+* bits: `f2.F2Map`, for power-of-two layouts.
 
 Everything that pycute has is here under the same name; `tileas_xdsl.layout.cute` has just that.
 """
@@ -13,7 +13,7 @@ from tileas_xdsl.layout.errors import CompositionError, LayoutError, LayoutSynta
 from tileas_xdsl.layout.memory.elements import ELEMENT_TYPES, ElementType, element_type
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.operations.inverse import Digit, Section, invert
-from tileas_xdsl.layout.operations.recovery import memory_from_addresses, recover, recover_swizzled
+from tileas_xdsl.layout.operations.recovery import recover
 from tileas_xdsl.layout.output.text import parse_cute_layout, parse_layout, parse_memory_layout
 from tileas_xdsl.layout.registers.register_layout import (
     RegisterLayout,
@@ -25,7 +25,6 @@ from tileas_xdsl.layout.tables import (
     collision,
     holds,
     image,
-    is_bijective,
     is_injective,
     scatter_inverse,
     table,
@@ -48,14 +47,11 @@ __all__ = [
     "holds",
     "image",
     "invert",
-    "is_bijective",
     "is_injective",
-    "memory_from_addresses",
     "parse_cute_layout",
     "parse_layout",
     "parse_memory_layout",
     "recover",
-    "recover_swizzled",
     "register_layout_from_table",
     "register_layout_from_tv",
     "scatter_inverse",

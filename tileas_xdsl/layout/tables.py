@@ -148,11 +148,6 @@ def is_injective(layout: AnyLayout) -> bool:
     return int(np.bincount(keys).max()) == 1
 
 
-def is_bijective(layout: AnyLayout) -> bool:
-    """Whether the offsets are exactly 0, 1, ..., size - 1 (integer strides)."""
-    return np.array_equal(image(layout), np.arange(layout.size()))
-
-
 @lru_cache(maxsize=1024)
 def collision(layout: AnyLayout) -> tuple[int, int] | None:
     """The first two indices that share an offset; None for an injective layout."""

@@ -66,8 +66,8 @@ class Levels(Protocol):
 def compare_levels(
     kernel: Levels,
     args: Sequence[Any],
-    grid: int | Sequence[int] = 1,
-    tolerance: float | None = None,
+    grid: int | Sequence[int],
+    tolerance: float | None,
 ) -> Iterator[LevelResult]:
     """Run a kernel on its levels, and compare each with the first that ran.
 
@@ -95,7 +95,7 @@ def compare_levels(
 
 
 def difference_of(
-    expected: Sequence[Any], found: Sequence[Any], tolerance: float | None = None
+    expected: Sequence[Any], found: Sequence[Any], tolerance: float | None
 ) -> Difference | None:
     """The first argument that differs between two levels."""
     for index, (old, new) in enumerate(zip(expected, found, strict=True)):

@@ -198,8 +198,9 @@ def persistent_ctas(
     grid: Grid,
     ctas: int,
     resident: int | None = None,
-    cluster: int = 1,
     most: int = MAX_TILE_BLOCKS,
+    *,
+    cluster: int,
 ) -> Grid:
     """The CTAs, all along x, that take the tile blocks of a grid, `ctas` of them each.
 
@@ -386,7 +387,7 @@ class KernelAbi:
             asked = self.persistent_launches
             if asked is not None and asked.differ and resident is not None:
                 most = min(most, asked.count(args, grid, max(resident // each, 1)) * each)
-            return persistent_ctas(grid, each, resident, self.cluster[0], most)
+            return persistent_ctas(grid, each, resident, most, cluster=self.cluster[0])
         x, y, z = grid
         return x * each, y, z
 

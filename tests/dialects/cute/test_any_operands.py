@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import test
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     StringAttr,
@@ -21,7 +22,7 @@ from xdsl.irdl import OperandDef, OptOperandDef
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.dialects.cute import Cute
-from tileas_xdsl.dialects.cute.base.operation import INFERRED, AlgebraOp, integers
+from tileas_xdsl.dialects.cute.base.operation import INFERRED, AlgebraOp
 from tileas_xdsl.dialects.cute.types.integers import DIVISIBLE, FastDivisorType
 from tileas_xdsl.dialects.cute.types.layouts import ComposedLayoutType, LayoutType
 from tileas_xdsl.dialects.cute.types.pointers import PtrType, SwizzleType
@@ -85,7 +86,7 @@ def properties_of(op: Any, modes: Any, count: int) -> dict[str, Attribute]:
     names = set(op.get_irdl_definition().properties)
     found = {name: value for name, value in PROPERTIES.items() if name in names}
     if "mode" in names:
-        found["mode"] = integers(modes)
+        found["mode"] = ArrayAttr([IntegerAttr(mode, i64) for mode in modes])
     if "operandSegmentSizes" in names:
         sizes = [1] * count + [0] * (6 - count)
         found["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.banks import (
-    fragment_wavefronts,
     ideal_wavefronts,
     wavefronts,
 )
+from tileas_xdsl.layout.registers.access import vector_addresses
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout, register_layout_from_tv
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import table
@@ -97,7 +97,7 @@ def test_wgmma_accumulator_of_halves_in_a_row_major_tile() -> None:
     fragment = wgmma_accumulator(64)
     offsets = table(Layout((64, 64), (64, 1))) * 2
     counts = {
-        name: int(fragment_wavefronts(fragment, swizzle(offsets), 16, 2).sum())
+        name: int(wavefronts(vector_addresses(fragment, swizzle(offsets), 16, 2), 4).sum())
         for name, swizzle in BYTE_SWIZZLES.items()
     }
     assert counts["none"] == 4 * 16 * 8
@@ -117,7 +117,7 @@ def test_fragments_against_the_oracle(vector: int, seed: int) -> None:
     addresses[(rows + 64 * columns).ravel()] = (
         blocks[rows * 8 + columns // 2] * 8 + columns % 2 * 4
     ).ravel()
-    result = fragment_wavefronts(fragment, addresses, 32, vector)
+    result = wavefronts(vector_addresses(fragment, addresses, 32, vector), 4 * vector)
     assert result.shape == (4, fragment.values // vector)
     for warp in range(4):
         for step in range(result.shape[1]):

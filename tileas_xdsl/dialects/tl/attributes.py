@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from xdsl.dialects.builtin import AffineMapAttr, IntAttr
 from xdsl.ir import Data
 from xdsl.ir.affine import AffineMap
@@ -100,7 +98,3 @@ def _plain(text: str) -> AnyLayout:
     if isinstance(layout, MemoryLayout):
         raise LayoutError(f"offsets are in bytes, as 'S<3,4,3> o 0 o SHAPE:STRIDE', not {layout}")
     return layout
-
-
-BufferLayout: TypeAlias = FragmentAttr | SharedAttr
-"""Where the elements of a buffer are."""

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     NoneAttr,
-    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -42,11 +41,6 @@ OpT = TypeVar("OpT", bound=Operation)
 def number(value: int | None) -> IntegerAttr | None:
     """An integer as a property; None for none."""
     return None if value is None else IntegerAttr(value, i64)
-
-
-def unit(is_set: bool) -> UnitAttr | None:
-    """A flag as a property."""
-    return UnitAttr() if is_set else None
 
 
 def scope_of(type_: Attribute) -> Scope | None:

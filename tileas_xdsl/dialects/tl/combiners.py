@@ -1,9 +1,9 @@
 """How the elements of each reduction of `tl` combine, by element type.
 
 >>> from xdsl.dialects.builtin import f32, i32
->>> rule_of(Reduction.MAX, i32).identity.value.data
+>>> rule_of(Reduction.MAX, i32, nan_propagate=False).identity.value.data
 -2147483648
->>> rule = rule_of(Reduction.MAX, f32)  # a number wins over NaN: only NaN changes nothing
+>>> rule = rule_of(Reduction.MAX, f32, nan_propagate=False)  # only NaN changes nothing
 >>> rule.identity.value.data, rule.start.value.data
 (nan, -inf)
 """
@@ -69,7 +69,7 @@ _INTEGERS: Mapping[Reduction, tuple[Combine, Callable[[int], int]]] = {
 """The identity depends on the number of bits."""
 
 
-def rule_of(kind: Reduction, element: Attribute, *, nan_propagate: bool = False) -> Rule | None:
+def rule_of(kind: Reduction, element: Attribute, *, nan_propagate: bool) -> Rule | None:
     """Return how two elements combine; None where elements are not combined so."""
     if isa(element, AnyFloat):
         return _rule_of_floats(kind, element, nan_propagate)

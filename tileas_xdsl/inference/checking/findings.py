@@ -64,14 +64,17 @@ def _coordinates(shape: Sequence[int], index: int) -> str:
     return str([int(c) for c in np.unravel_index(index, tuple(shape))])
 
 
-def threads_text(threads: Iterable[int], most: int = 4) -> str:
+SHOWN_THREADS = 4
+
+
+def threads_text(threads: Iterable[int]) -> str:
     """`thread 3`, `threads 1 and 2`, `threads 0, 16, 32, 48 and 4 more`; `no thread`."""
     names = sorted({int(t) for t in threads})
     if not names:
         return "no thread"
     if len(names) == 1:
         return f"thread {names[0]}"
-    if len(names) > most:
-        shown = ", ".join(map(str, names[:most]))
-        return f"threads {shown} and {len(names) - most} more"
+    if len(names) > SHOWN_THREADS:
+        shown = ", ".join(map(str, names[:SHOWN_THREADS]))
+        return f"threads {shown} and {len(names) - SHOWN_THREADS} more"
     return f"threads {', '.join(map(str, names[:-1]))} and {names[-1]}"

@@ -137,7 +137,7 @@ class _Solved:
         program = self.program
         conversion_registers = {n: c.conversion_registers for n, c in self.choices.items()}
         return pressure(
-            self.work_items, self.layouts, program.buffers, program.floating, conversion_registers
+            self.work_items, self.layouts, program.buffers, conversion_registers, program.floating
         )
 
     @property

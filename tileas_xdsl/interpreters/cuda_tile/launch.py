@@ -88,7 +88,7 @@ def entries_of(module: ModuleOp) -> Sequence[EntryOp]:
     return [op for op in module.walk() if isinstance(op, EntryOp)]
 
 
-def find_entry(module: ModuleOp, name: str | None = None) -> EntryOp:
+def find_entry(module: ModuleOp, name: str | None) -> EntryOp:
     """Return the kernel of this name, or the only one; the error otherwise lists them."""
     kernels = entries_of(module)
     found = [kernel for kernel in kernels if name in (None, kernel.sym_name.data)]

@@ -169,7 +169,7 @@ def find_kernel(module: ModuleOp, name: str | None = None) -> func.FuncOp:
     raise fault(module, f"has no kernel @{name}; it has {names}")
 
 
-def target_for(kernel: func.FuncOp, name: str | None = None) -> str:
+def target_for(kernel: func.FuncOp, name: str | None) -> str:
     """Return the target of a kernel; raise a fault if it lacks instructions that the kernel uses.
 
     Without `name` it is what the module names, else the first one that has all instructions.

@@ -30,7 +30,7 @@ SUM, TERM = range(2)
 """Operator precedence: sums, then all others, which associate to the left."""
 
 
-def binary_text(kind: str, operand: Callable[[bool, int], str], at_least: int = SUM) -> str:
+def binary_text(kind: str, operand: Callable[[bool, int], str], at_least: int) -> str:
     """Return the text of an operation, in parentheses where its precedence is too low.
 
     `operand` writes the right operand (True) or the left one, at a given precedence.

@@ -23,9 +23,7 @@ from tileas_xdsl.layout.registers.access import (
     Ints,
     check_access,
     distinct,
-    vector_addresses,
 )
-from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 
 BANKS = 32
 BANK_BYTES = 4
@@ -72,23 +70,3 @@ def _units_by_phase(addresses: Ints, width: int, active: Bools | None) -> tuple[
     unit = max(width, BANK_BYTES)
     banks = ROW_BYTES // unit
     return (addresses // unit).reshape(*addresses.shape[:-1], WARP // banks, banks), banks
-
-
-def fragment_wavefronts(
-    fragment: RegisterLayout,
-    addresses: Ints,
-    elem_bits: int,
-    vector: int,
-    *,
-    bit_in_byte: Ints | None = None,
-    order: Ints | None = None,
-) -> Ints:
-    """`(warps, values / vector)`: the wavefronts of moving a fragment, `vector` elements a time.
-
-    `addresses` is the byte address of each element by its column-major index; `bit_in_byte` and
-    `order` are those of `vector_width`.  Raises `LayoutError` where such vectors do not work.
-    """
-    lanes = vector_addresses(
-        fragment, addresses, elem_bits, vector, bit_in_byte=bit_in_byte, order=order
-    )
-    return wavefronts(lanes, vector * elem_bits // 8)

@@ -38,7 +38,7 @@ class Digit:
         """The digit of every point."""
         return points[self.axis] // self.step % self.extent
 
-    def formula(self, bound: int | None = None) -> str:
+    def formula(self, bound: int | None) -> str:
         """The digit as text; no `%` where the axis ends, at `bound`, within this digit."""
         name = self.axis or "offset"
         quotient = f"{name} // {self.step}" if self.step > 1 else name

@@ -22,12 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.layout.axes import ANONYMOUS, Offset, axis_sum
-from tileas_xdsl.layout.composed import AnyLayout, ComposedLayout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import IntTuple, product_each
 from tileas_xdsl.layout.layout import Layout, make_layout
-from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
-from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES, Swizzle
 from tileas_xdsl.layout.tables import Table, table
 
 Tables = Mapping[str, Table]
@@ -88,35 +85,3 @@ def _recover_line(line: Table, axes: Sequence[str]) -> Layout | None:
     if len(shape) == 1:
         return Layout(shape[0], stride[0])
     return Layout(tuple(shape), tuple(stride)) if shape else Layout(1, 0)
-
-
-def recover_swizzled(addresses: Table, shape: IntTuple | None = None) -> AnyLayout | None:
-    """A layout, if need be under one of the byte swizzles, with these byte addresses; None if none.
-
-    The swizzle that reads the fewest bits wins; address 0 must belong to index 0 up to a constant
-    that the swizzle's period divides.
-    """
-    for swizzle in sorted(BYTE_SWIZZLES.values(), key=lambda s: s.bits):
-        found = recover(swizzle(addresses), shape)
-        if found is None or not isinstance(found[1], int):
-            continue
-        return _composed(swizzle, found[1], found[0])
-    return None
-
-
-def _composed(swizzle: Swizzle, offset: int, layout: Layout) -> AnyLayout:
-    if swizzle.bits == 0 and offset == 0:
-        return layout
-    return ComposedLayout(swizzle, offset, layout)
-
-
-def memory_from_addresses(addresses: Table, shape: IntTuple, bits: int) -> MemoryLayout | None:
-    """The memory layout with these byte addresses, or None; certified by evaluating it again."""
-    for swizzle in sorted(set(BYTE_SWIZZLES.values()), key=lambda s: s.bits):
-        offsets = swizzle(addresses) * 8
-        if np.any(offsets % bits):
-            continue
-        found = recover(offsets // bits, shape)
-        if found is not None and found[1] == 0:
-            return MemoryLayout(found[0], swizzle if swizzle.bits else None)
-    return None

@@ -120,17 +120,13 @@ def vector_addresses(
     addresses: Ints,
     elem_bits: int,
     vector: int,
-    *,
-    bit_in_byte: Ints | None = None,
-    order: Ints | None = None,
 ) -> Ints:
     """`(warps, values / vector, 32)`: the byte address that each lane accesses, -1 for none.
 
     Raises `LayoutError` that names a thread where vectors of `vector` elements do not work.
     """
-    held = fragment.held if order is None else fragment.held[:, order]
-    bits = bit_addresses(addresses, elem_bits, bit_in_byte)
-    return by_warp(vector_starts(held, bits, elem_bits, vector))
+    bits = bit_addresses(addresses, elem_bits)
+    return by_warp(vector_starts(fragment.held, bits, elem_bits, vector))
 
 
 def vector_starts(held: Ints, bits: Ints, elem_bits: int, vector: int) -> Ints:

@@ -26,19 +26,20 @@ class Timing:
         return f"median {self.median:.4f} ms, least {self.least:.4f} ms of {self.launches} launches"
 
 
-def timed(
-    launch: Callable[[], None], device: Device, *, launches: int = 30, stream: int = 0
-) -> Timing:
-    """Time single launches on a stream, each with a cold cache."""
+DEFAULT_STREAM = 0
+
+
+def timed(launch: Callable[[], None], device: Device, *, launches: int = 30) -> Timing:
+    """Time single launches on the default stream, each with a cold cache."""
     for _ in range(WARM_UP):
         launch()
     flood = device.memory(CACHE_BYTES)
     marks = [(device.event(), device.event()) for _ in range(launches)]
     for start, end in marks:
-        flood.clear(stream)
-        start.record(stream)
+        flood.clear(DEFAULT_STREAM)
+        start.record(DEFAULT_STREAM)
         launch()
-        end.record(stream)
-    device.synchronize(stream)
+        end.record(DEFAULT_STREAM)
+    device.synchronize(DEFAULT_STREAM)
     found = [end.milliseconds_since(start) for start, end in marks]
     return Timing(statistics.median(found), min(found), launches)

@@ -63,8 +63,6 @@ from tileas_xdsl.threads.registers.vector_values import (
 )
 from tileas_xdsl.threads.smem.kept_tile import chunk_of, read_kept
 
-WARP = 32
-
 
 def keep(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     """Start the copies of a load."""

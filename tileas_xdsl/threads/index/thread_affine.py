@@ -9,7 +9,7 @@ of them share: tables of shape `(threads, iterations)`, or 1 along an axis where
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -18,14 +18,10 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.layout.expr.affine_form import AffineForm
-from tileas_xdsl.layout.expr.ranges import Interval
 from tileas_xdsl.layout.expr.tables import Table
 
 ThreadAffine: TypeAlias = AffineForm[SSAValue, Table]
 """`constant + sum(scalar * table)`, an integer for each thread and iteration."""
-
-Ranges = Mapping[SSAValue, Interval]
-"""The smallest and the largest number that a scalar may be."""
 
 INDEX = IndexType()
 

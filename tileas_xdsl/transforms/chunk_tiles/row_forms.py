@@ -140,7 +140,7 @@ def reduces_rows(kernel: func.FuncOp) -> bool:
     return has_instance(kernel, ReduceOp) and not has_instance(kernel, DotOp)
 
 
-def choose_row_form(kernel: func.FuncOp, target: Target, mode: str = "auto") -> RowForm | None:
+def choose_row_form(kernel: func.FuncOp, target: Target, mode: str) -> RowForm | None:
     """Return where the rows of a kernel should be; None where none are used again.
 
     Nor where more than two blocks share a multiprocessor: then some load while others compute.

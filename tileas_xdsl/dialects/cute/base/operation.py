@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import IRDLOperation, VarResultDef, irdl_attr_definition
 from xdsl.parser import Parser
@@ -283,11 +283,6 @@ def print_signature(op: Operation, printer: Printer) -> None:
         return
     with printer.in_parens():
         printer.print_list(results, printer.print_attribute)
-
-
-def integers(values: Sequence[int]) -> ArrayAttr[IntegerAttr]:
-    """A list of integers as a property."""
-    return ArrayAttr([IntegerAttr(value, i64) for value in values])
 
 
 def integers_of(attribute: Attribute | None) -> tuple[int, ...]:

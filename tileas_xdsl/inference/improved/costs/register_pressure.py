@@ -45,8 +45,8 @@ def pressure(
     work_items: Sequence[WorkItem],
     layouts: Mapping[str, FragmentMap],
     buffers: Mapping[str, Buffer],
+    conversion_registers: Mapping[int, int],
     always: frozenset[str] = frozenset(),
-    conversion_registers: Mapping[int, int] = NO_PRESSURE,
 ) -> Pressure:
     """Return the peak of live registers, the work item there and the live fragments.
 

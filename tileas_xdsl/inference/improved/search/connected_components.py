@@ -136,9 +136,7 @@ class Solver:
         conversion_registers = {
             number: v.choice.conversion_registers for number, v in found.verdicts.items()
         }
-        needed = pressure(
-            work_items, found.layouts, self.buffers, conversion_registers=conversion_registers
-        ).registers
+        needed = pressure(work_items, found.layouts, self.buffers, conversion_registers).registers
         excess = max(0, needed - limit_of(self.chooser.block))
         total = sum(
             registers_of(layout, self.buffers[name].bits) for name, layout in found.layouts.items()

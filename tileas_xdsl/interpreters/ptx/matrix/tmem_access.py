@@ -22,11 +22,6 @@ from tileas_xdsl.target.tensor_memory import (
 CELLS = TENSOR_LANES * TENSOR_COLUMNS
 
 
-def address(lane: int, column: int) -> int:
-    """Return the linear index of a cell."""
-    return lane * TENSOR_COLUMNS + column
-
-
 def split(taddr: int) -> tuple[int, int]:
     """Return lane and column of a tensor-memory address."""
     return taddr >> 16, taddr & 0xFFFF

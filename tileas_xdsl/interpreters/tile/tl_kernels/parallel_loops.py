@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -50,7 +49,6 @@ from tileas_xdsl.interpreters.tile.tl_kernels.iteration_values import (
 from tileas_xdsl.interpreters.tile.tl_kernels.private_buffers import Private
 from tileas_xdsl.interpreters.tile.tl_kernels.races import AccessKind, Event, Log
 
-Numbers = NDArray[np.int64]
 Results: TypeAlias = Sequence[Value]
 
 

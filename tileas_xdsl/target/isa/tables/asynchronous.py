@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tileas_xdsl.target.isa.requirements import Requirement
-
 COPY_SIZES: Mapping[str, tuple[int, ...]] = MappingProxyType({"ca": (4, 8, 16), "cg": (16,)})
 """Bytes of `cp.async` by cache operator."""
 
@@ -64,8 +62,6 @@ BULK_REDUCTIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 BARRIER_SPACES = ("shared::cta", "shared::cluster")
 ARRIVE_SEMANTICS = ("", "release", "relaxed")
 WAIT_SEMANTICS = ("", "acquire", "relaxed")
-RELAXED = Requirement((8, 6))
-"""Arrivals and waits without an order."""
 BARRIER_SCOPES = ("cta", "cluster")
 MAX_TRANSACTION = 2**20 - 1
 """Bytes that a phase can wait for."""

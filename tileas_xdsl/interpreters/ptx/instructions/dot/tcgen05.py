@@ -34,7 +34,7 @@ from tileas_xdsl.target.arch import get_target
 
 BLACKWELL = get_target("sm_100a")
 
-B32, U16, U32, B64 = TYPES["b32"], TYPES["u16"], TYPES["u32"], TYPES["b64"]
+B32, U16, U32 = TYPES["b32"], TYPES["u16"], TYPES["u32"]
 
 
 def group_of(site: Site) -> int:
