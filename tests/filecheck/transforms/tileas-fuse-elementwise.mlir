@@ -342,3 +342,52 @@ func.func @row(%a: memref<?x8xi64>, %i: index) -> (tensor<1x8xi64>, tensor<1x1xi
   }
   func.return %w, %x : tensor<1x8xi64>, tensor<1x1xi64>
 }
+
+// -----
+
+// Of a row that a mask takes one column of, that column is loaded; and the one in which a row
+// differs is stored behind it.
+// CHECK-LABEL: func.func @chosen
+// CHECK:       %[[K:.*]] = arith.index_cast %k : i32 to index
+// CHECK:       %[[SINGLE:.*]] = nv_tileas.tiled_load %{{.*}}[%i, %{{.*}}] after %none {{.*}} -> tensor<1x1xf32>
+// CHECK:       arith.cmpi ult, %[[K]], %{{.*}} : index
+// CHECK-NOT:   nv_tileas.reduce
+// CHECK:       arith.subf %{{.*}}, %{{.*}} : tensor<1x1xf32>
+// CHECK:       %[[ROW:.*]] = nv_tileas.tiled_store %x, %to[%i, %zero] after %none
+// CHECK:       nv_tileas.tiled_store %{{.*}}, %{{.*}}[%i, %{{.*}}] after %[[ROW]] {{.*}} : tensor<1x1xf32>
+func.func @chosen(%a: memref<?x256xf32>, %b: memref<?x256xf32>, %i: index, %k: i32) -> tensor<1xf32> {
+  %zero = arith.constant 0 : index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %from = nv_tileas.view %a : memref<?x256xf32> -> !nv_tileas.tiled_view<1x256xf32, gmem>
+  %to = nv_tileas.view %b : memref<?x256xf32> -> !nv_tileas.tiled_view<1x256xf32, gmem>
+  %x, %loaded = nv_tileas.tiled_load %from[%i, %zero] after %none : !nv_tileaa.mem_token
+      {atom = #nv_tileas<atom ldg>}
+      : !nv_tileas.tiled_view<1x256xf32, gmem> -> tensor<1x256xf32>, !nv_tileaa.mem_token
+  %here = nv_tileas.generate : tensor<1x256xf32> {
+  ^bb0(%r: index, %c: index):
+    %n = arith.index_cast %c : index to i32
+    %is = arith.cmpi eq, %n, %k : i32
+    %e = tensor.extract %x[%r, %c] : tensor<1x256xf32>
+    %f = arith.constant 0.0 : f32
+    %s = arith.select %is, %e, %f : f32
+    nv_tileas.yield %s : f32
+  }
+  %sum = nv_tileas.reduce %here {axis = 1 : i32} : tensor<1x256xf32> -> tensor<1xf32> {
+  ^bb0(%l: f32, %m: f32):
+    %y = arith.addf %l, %m : f32
+    nv_tileas.yield %y : f32
+  }
+  %one = nv_tileas.generate : tensor<1x256xf32> {
+  ^bb0(%r: index, %c: index):
+    %n = arith.index_cast %c : index to i32
+    %is = arith.cmpi eq, %n, %k : i32
+    %e = arith.constant 1.0 : f32
+    %f = arith.constant 0.0 : f32
+    %s = arith.select %is, %e, %f : f32
+    nv_tileas.yield %s : f32
+  }
+  %less = arith.subf %x, %one : tensor<1x256xf32>
+  %stored = nv_tileas.tiled_store %less, %to[%i, %zero] after %none : !nv_tileaa.mem_token
+      {atom = #nv_tileas<atom stg>} : tensor<1x256xf32>, !nv_tileas.tiled_view<1x256xf32, gmem> -> !nv_tileaa.mem_token
+  func.return %sum : tensor<1xf32>
+}

@@ -81,7 +81,7 @@ func.func @shares(%s: tensor<1x64xf32>) -> tensor<1x64xf16> {
 // -----
 
 // Less one at a label, as the gradient of cross entropy is: where it is close to zero, so is %x. The
-// quotient stays, whose rounding is all that is left of it there.
+// share of a weight of 1 is the rounded inverse, as it is as a quotient; others are a half at most.
 
 func.func @gradient(%s: tensor<64x64xf32>, %label: tensor<64x64xi1>) -> tensor<64x64xf16> {
   %m = nv_tileas.reduce %s {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
@@ -124,7 +124,8 @@ func.func @gradient(%s: tensor<64x64xf32>, %label: tensor<64x64xi1>) -> tensor<6
 
 // CHECK-LABEL: func.func @gradient
 // CHECK:         %[[P:.*]] = math.exp2 %{{.*}} {nv_tileas.ftz} : tensor<64x64xf32>
-// CHECK:         arith.divf %[[P]], %{{.*}} : tensor<64x64xf32>
+// CHECK:         arith.divf %{{.*}}, %{{.*}} : tensor<64xf32>
+// CHECK:         arith.mulf %[[P]], %{{.*}} : tensor<64x64xf32>
 
 // -----
 

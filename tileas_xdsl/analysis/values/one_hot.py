@@ -52,10 +52,15 @@ class OneHot:
 
 def one_hot_line(op: ReduceOp) -> OneHot | None:
     """Return what a reduction chooses of each line; None where it may combine several elements."""
-    inner, found = op.body.block.first_op, _chosen(op.source, op.axis.value.data)
-    if found is None or inner is None or len(op.sources) != 1 or len(list(op.body.block.ops)) != 2:
-        return None
-    return found if _keeps(inner, found.other.value.data) else None
+    found = _chosen(op.source, op.axis.value.data) if len(op.sources) == 1 else None
+    return found if found is not None and keeps(op, found.other) else None
+
+
+def keeps(op: ReduceOp, other: FloatAttr | IntegerAttr) -> bool:
+    """Whether a reduction of one element and any number of constants gives the element."""
+    inner = op.body.block.first_op
+    is_one = inner is not None and len(list(op.body.block.ops)) == 2
+    return inner is not None and is_one and _keeps(inner, other.value.data)
 
 
 def _keeps(combiner: Operation, other: float) -> bool:

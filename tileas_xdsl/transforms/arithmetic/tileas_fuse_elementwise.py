@@ -19,6 +19,10 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateO
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.bit_counts import CountBits
+from tileas_xdsl.transforms.fuse_elementwise.chosen_columns import (
+    ReduceChosenColumn,
+    StoreChosenColumn,
+)
 from tileas_xdsl.transforms.fuse_elementwise.loaded_elements import LoadElements
 from tileas_xdsl.transforms.fuse_elementwise.profitability import (
     dropped,
@@ -131,7 +135,13 @@ def _fuse_operation(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRew
     rewriter.replace(op, made)
 
 
-PATTERNS: tuple[RewritePattern, ...] = (ExtractFromProducer(), CountBits(), LoadElements())
+PATTERNS: tuple[RewritePattern, ...] = (
+    ExtractFromProducer(),
+    CountBits(),
+    LoadElements(),
+    ReduceChosenColumn(),
+    StoreChosenColumn(),
+)
 """The patterns of `tileas-fuse-elementwise`."""
 
 
@@ -143,7 +153,8 @@ class TileasFuseElementwise(ModulePass):
     their source, anything else only if nothing is computed twice by that.  Bodies that branch or
     loop stay.  Producers without further uses are erased.  Shifts, masks and sums that count
     the bits of a word become one operation.  Loads of tiles of which nothing but single elements
-    are taken become loads of those (`fuse_elementwise/loaded_elements.py`).
+    are taken become loads of those (`fuse_elementwise/loaded_elements.py`), and so does the one
+    column of a row that a mask chooses (`fuse_elementwise/chosen_columns.py`).
     """
 
     name = "tileas-fuse-elementwise"

@@ -41,6 +41,7 @@ from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
 from tileas_xdsl.analysis.values.rows.row_extents import reached_columns
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
@@ -64,7 +65,7 @@ from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
 )
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import started
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
-from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
+from tileas_xdsl.transforms.tile_parts.parts import take_part
 
 
 def run_in_phases(plan: PhasePlan) -> None:
@@ -208,7 +209,7 @@ class _PhaseLoop:
         for op in self.phase.operations:
             if not isinstance(op, ACCESSES):
                 continue
-            if not isinstance(op, TiledLoadOp | TiledStoreOp) or op in self.accesses:
+            if not isinstance(op, TiledLoadOp | TiledStoreOp):
                 return count
             tile = op.value if isinstance(op, TiledStoreOp) else op.result
             *_, width = tile_shape(tile)
@@ -225,25 +226,22 @@ class _PhaseLoop:
     def _fill(
         self, body: Block, chunk: SSAValue, carried: Sequence[SSAValue]
     ) -> Sequence[SSAValue]:
-        """Write the operations of a chunk; return what is carried on."""
+        """Write the operations of a chunk; return what is carried on.
+
+        No chunk of an access is ordered after another one: what waits for all joins their tokens.
+        """
         self.clones.clear()
-        copies: list[Operation] = []
         for op in self.phase.operations:
             if isinstance(op, TiledLoadOp | TiledStoreOp) and self.is_behind:
-                copies.append(op)
                 if isinstance(op, TiledLoadOp):
                     self._pad(body, op)
+                elif op.out_token is not None and op.token is not None:
+                    self.clones[op.out_token] = op.token
                 continue
             if isinstance(op, TiledLoadOp) and op in self.kept:
-                copies.append(self._read(body, op, chunk))
+                self._read(body, op, chunk)
                 continue
-            copy = op.clone(self.clones)
-            copies.append(copy)
-            body.add_op(copy)
-        tokens = carried[len(self.phase.reductions) :]
-        for op, token in zip(self.accesses, tokens, strict=True):
-            copy = copies[self.phase.operations.index(op)]
-            set_operand(copy, op.token, token)
+            body.add_op(op.clone(self.clones))
         read = set[SSAValue]() if self.is_behind else {op.result for op in self.kept}
         tiles = {
             self.clones[tile]: k
@@ -256,9 +254,12 @@ class _PhaseLoop:
             for op, before in zip(self.phase.reductions, carried, strict=False)
         ]
         after = [self.clones[op.out_token] for op in self.accesses if op.out_token is not None]
-        return [*combined, *after]
+        tokens = carried[len(self.phase.reductions) :]
+        joined = [JoinMemTokenOp(pair) for pair in zip(tokens, after, strict=True)]
+        body.add_ops(joined)
+        return [*combined, *(join.result for join in joined)]
 
-    def _read(self, body: Block, op: TiledLoadOp, chunk: SSAValue) -> ExtractSliceOp:
+    def _read(self, body: Block, op: TiledLoadOp, chunk: SSAValue) -> None:
         """Read a chunk of a tile that is kept: columns, as `plan` says of which dimension."""
         whole, k = self.kept[op], self.plan.tiles[op.result]
         sizes: list[int] = list(tile_shape(whole))
@@ -274,7 +275,6 @@ class _PhaseLoop:
         made = ExtractSliceOp(whole, offsets, sizes)
         body.add_op(made)
         self.clones[op.result] = made.result
-        return made
 
     def _pad(self, body: Block, op: TiledLoadOp) -> None:
         """Give the padding that is behind all rows for what is loaded; nothing is stored there."""

@@ -75,8 +75,12 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
     if is_single and len(work) == len(extracts) == 1 and isinstance(work[0], _WIDENING):
         return loop_depth(op) == loop_depth(consumer)
     stays = tuple(taken.indices) == tuple(consumer.body.block.args)
-    # Of what comes from other places there would be another exchange.
-    is_own = all(tuple(inner.indices) == tuple(op.body.block.args) for inner in extracts)
+    # Of what comes from other places there would be another exchange, but all threads have the
+    # only element of a tile.
+    is_own = all(
+        tuple(inner.indices) == tuple(op.body.block.args) or _numbers(inner.tensor) == 1
+        for inner in extracts
+    )
     is_cheap = is_single or (len(work) == 1 and is_own and _is_integer(op.result))
     return stays and is_cheap and loop_depth(op) == loop_depth(consumer)
 

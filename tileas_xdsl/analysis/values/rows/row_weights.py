@@ -280,8 +280,13 @@ class RowWeights:
 
 
 def shares_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
-    """Return the quotients of weights and their sum of which only roundings to few bits read."""
-    return [op for op in _quotients_of(power, sum_) if _is_rounded(op.result)]
+    """Return the quotients of weights and their sum of which only roundings to few bits read.
+
+    Or differences of them from zeros and ones.  The product with the rounded inverse of the sum is
+    the rounded quotient of a weight of 1, as the maximum has; the share of another one, in a sum
+    with that, is a half at most, and the difference of that from one shows no last place of it.
+    """
+    return [op for op in _quotients_of(power, sum_) if _is_rounded(op.result, 1)]
 
 
 def _quotients_of(power: Power, sum_: ReduceOp) -> Sequence[arith.DivfOp]:
