@@ -391,3 +391,29 @@ def test_arrays_of_numpy_in_lists_are_copied_and_back() -> None:
     with pytest.warns(CopiedArrayWarning, match=r"'arrays\[0\]', 'arrays\[1\]', 'out'"):
         made.launch([tuple(arrays[:2]), arrays[2:4], arrays[4], 16], 1)
     assert len(api.launches) == 1
+
+
+@ct.kernel
+def _negated(x, tile: ct.Constant[int]):
+    ct.store(x, (0, 0), -ct.load(x, (0, 0), (1, tile)))
+
+
+def test_rows_of_numpy_with_gaps_are_copied_with_their_strides() -> None:
+    """As the kernel was compiled for them; what is in the gaps stays."""
+    memory = np.arange(4 * 48, dtype=np.float32).reshape(4, 48)
+    rows, before = memory[:, 1:45], memory.copy()
+    made, api = launcher(tileas.compile(_negated, rows, 16))
+
+    def negate(launched: Any) -> None:
+        words = np.frombuffer((ctypes.c_float * (3 * 48 + 44)).from_address(launched.word(0)), "f4")
+        stride = launched.word(3, 4)
+        words[stride : stride + 44] *= -1
+
+    api.effect = negate
+    with pytest.warns(CopiedArrayWarning, match="'x'"):
+        made.launch([rows, 16], 1)
+    assert (memory[1, 1:45] == -before[1, 1:45]).all()
+    memory[1, 1:45] *= -1
+    assert (memory == before).all()
+    with pytest.warns(CopiedArrayWarning), pytest.raises(ArgumentError, match="stride 0 of 'x'"):
+        made.launch([np.ones((4, 51), np.float32)[:, :44], 16], 1)

@@ -32,13 +32,12 @@ from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
 from tileas_xdsl.runtime.arguments.cutile_arguments import in_memory
-from tileas_xdsl.runtime.arguments.host_arrays import write_changes
 from tileas_xdsl.runtime.arguments.launch_items import LaunchItems
 from tileas_xdsl.runtime.arguments.strided_views import Array, is_same_view
-from tileas_xdsl.runtime.arguments.subbyte_packing import packed, unpacked
 from tileas_xdsl.runtime.arguments.view_arguments import check_views
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
-from tileas_xdsl.runtime.gpu.device import Device, Memory
+from tileas_xdsl.runtime.gpu.array_copies import StagedArray, to_device
+from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.device_arrays import DeviceArray, device_array, row_major_strides
 from tileas_xdsl.runtime.gpu.driver import DriverError, TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_memory import Allocation
@@ -138,19 +137,6 @@ class _Prepared:
         return ctypes.addressof(self.block)
 
 
-@dataclass
-class _Staged:
-    """A numpy array and its copy on the GPU."""
-
-    name: str
-    array: Array
-    on_gpu: DeviceArray
-
-    def read_back(self) -> None:
-        """Copy the device memory back to the array; `ArgumentError` if it is read-only."""
-        write_changes(self.array, from_device(self.on_gpu), self.name)
-
-
 @dataclass(frozen=True)
 class _Given:
     """The arguments of the tile kernel, and the device arrays behind them."""
@@ -239,9 +225,10 @@ class Launcher:
             return LaunchItems.plain(self._names, args)
         return LaunchItems.of(self.kernel.parameters, args)
 
-    def _staged(self, items: LaunchItems, stream: int) -> Mapping[int, _Staged]:
+    def _staged(self, items: LaunchItems, stream: int) -> Mapping[int, StagedArray]:
         """Copy numpy arrays to the GPU once, with a warning; return them by index of the item."""
-        found: dict[int, _Staged] = {}
+        found: dict[int, StagedArray] = {}
+        takes = self.kernel.parameters is not None
         for index, (value, name) in enumerate(zip(items.values, items.names, strict=False)):
             if not isinstance(value, np.ndarray) or not value.ndim:
                 continue
@@ -253,8 +240,8 @@ class Launcher:
             array = cast("Array", value)
             same = (one for one in found.values() if is_same_view(one.array, array))
             staged = next(same, None)
-            found[index] = staged or _Staged(
-                name, array, to_device(array, self.device, name, stream)
+            found[index] = staged or StagedArray(
+                name, array, to_device(array, self.device, name, stream, keeps_strides=takes)
             )
         if found:
             names = ", ".join(f"'{items.names[index]}'" for index in found)
@@ -418,29 +405,6 @@ def target_of(device: Device) -> str:
         return found.name
     text = f"GPU {device.number} ({device.name}) has compute capability {major}.{minor}"
     raise DriverError(f"{text}; kernels are compiled for {', '.join(TARGETS)}")
-
-
-def to_device(array: Array, device: Device, name: str = "an array", stream: int = 0) -> DeviceArray:
-    """Copy an array row-major to a GPU; a `LaunchError` names it where that is impossible."""
-    data = np.ascontiguousarray(packed(array, f"'{name}'"))
-    memory = device.memory(data.nbytes)
-    memory.write(data, stream)
-    device.synchronize(stream)
-    strides = row_major_strides(array.shape, array.dtype.itemsize)
-    description = memory.pointer, array.shape, strides, array.dtype
-    return DeviceArray(*description, device.number, False, memory)
-
-
-def from_device(array: DeviceArray) -> Array:
-    """Return the elements of an array made by `to_device`, after synchronizing."""
-    memory = array.owner
-    assert isinstance(memory, Memory)
-    is_packed = memory.size * 2 == prod(array.shape) * array.dtype.itemsize
-    shape = (*array.shape[:-1], array.shape[-1] // 2) if is_packed else array.shape
-    found = np.empty(shape, np.uint8 if is_packed else array.dtype)
-    memory.read(found)
-    memory.device.synchronize()
-    return unpacked(found) if is_packed else found
 
 
 def _image(kernel: CompiledKernel) -> bytes:

@@ -13,10 +13,11 @@ from support.recording_driver import recording_driver
 
 import tileas_xdsl as tileas
 from kernels import VectorAdd
+from tileas_xdsl.runtime.gpu.array_copies import from_device, to_device
 from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.graphs import Graph, Stream
 from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES, WARM_UP, timed
-from tileas_xdsl.runtime.kernel_launcher import Launcher, from_device, to_device
+from tileas_xdsl.runtime.kernel_launcher import Launcher
 
 
 def test_launches_are_recorded_on_a_stream_of_their_own_and_run_together() -> None:

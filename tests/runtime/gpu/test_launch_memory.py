@@ -20,12 +20,13 @@ from kernels.cutile.layer_norm import layer_norm
 from tileas_xdsl.compiler import CompiledKernel
 from tileas_xdsl.interpreters.ptx import LaunchError as ArgumentLaunchError
 from tileas_xdsl.runtime.gpu import launch_device
+from tileas_xdsl.runtime.gpu.array_copies import to_device
 from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.graphs import Graph, Stream
 from tileas_xdsl.runtime.gpu.launch_api import LaunchError
 from tileas_xdsl.runtime.gpu.launch_device import GpuDevice
 from tileas_xdsl.runtime.gpu.launch_memory import MAX_TABLES, PER_THREAD_STREAM, LaunchMemory
-from tileas_xdsl.runtime.kernel_launcher import Launcher, to_device
+from tileas_xdsl.runtime.kernel_launcher import Launcher
 from tileas_xdsl.target.kernel_abi import TRANSFER
 
 KINDS = pytest.mark.parametrize("kind", ["arena", "transfer"])

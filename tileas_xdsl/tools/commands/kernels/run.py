@@ -133,8 +133,9 @@ def _run_text(
 
 
 def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | None) -> None:
+    from tileas_xdsl.runtime.gpu.array_copies import from_device
     from tileas_xdsl.runtime.gpu.timing import timed
-    from tileas_xdsl.runtime.kernel_launcher import Launcher, from_device
+    from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
 
     launcher = Launcher(program.kernel, device)
@@ -158,6 +159,6 @@ def _run(program: CompiledProgram, device: Device, bench: bool, folder: Path | N
 
 def _on(device: Device, value: Any, name: str) -> Any:
     """An array on the GPU, any other value as it is."""
-    from tileas_xdsl.runtime.kernel_launcher import to_device
+    from tileas_xdsl.runtime.gpu.array_copies import to_device
 
     return to_device(value, device, name) if getattr(value, "ndim", 0) else value
