@@ -103,6 +103,12 @@ def _convolution_operations(data: Any, kernel: Any, out: Any, *_: Any) -> float:
     return 2.0 * out.numel() * kernel.shape[0] * kernel.shape[1] * kernel.shape[2]
 
 
+def _product_and_squares(x: Any, weights: Any, *_: Any) -> Any:
+    x = x.float()
+    _ = x @ weights.T
+    return x.square().sum(-1)
+
+
 _MATMUL = Counterpart(lambda a, b, *_: a @ b, _matmul_operations)
 _SCALED = Counterpart(_scaled, _matmul_operations, tolerance=5e-2)
 _GEMV = Counterpart(lambda a, b, *_: b @ a)
@@ -140,6 +146,9 @@ COUNTERPARTS = {
     "layernorm:layernorm_fwd": Counterpart(_layer_norm),
     "online_softmax": Counterpart(lambda x, *_: x.softmax(-1)),
     "convolution": Counterpart(_convolution, _convolution_operations),
+    "mhc_pre:mhc_pre_gemm_sqrsum": Counterpart(
+        _product_and_squares, _matmul_operations, output=3, width=4
+    ),
     "elementwise_add": Counterpart(lambda a, b, *_: a + b),
     "gemv": _GEMV,
     "gemv:gemv_alloc_reducer": Counterpart(lambda a, x, *_: a @ x),

@@ -119,7 +119,8 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _FROM_TILEAA = (
     *_plain("convert-tileaa-to-tileas", "tileas-split-choices", "tileas-order-tile-blocks"),
-    *_plain("tileas-bound-rows", "tileas-sum-rows-early", "tileas-peel-masks"),
+    *_plain("tileas-bound-rows", "tileas-reduce-slices"),
+    *_plain("tileas-sum-rows-early", "tileas-peel-masks"),
     *_plain("tileas-relax-weights", "tileas-end-products", "tileas-fuse-elementwise"),
     *_plain("tileas-plan-cta", "tileas-load-tables"),
     *_plain("tileas-normalize-dot-operands"),

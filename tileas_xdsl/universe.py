@@ -96,6 +96,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "loop-split",
         "tileas-compact-loops",
         "tileas-peel-masks",
+        "tileas-reduce-slices",
         "tileas-slicing",
         "tileas-sum-rows-early",
         "tileas-unroll-register-loops",
