@@ -13,7 +13,13 @@ import tileas_xdsl as tileas
 
 pytest.importorskip("cuda.tile")
 
-from tests.transforms.normalize_dot_operands.transposed_kernels import copied, multiplied, permuted
+from tests.transforms.normalize_dot_operands.transposed_kernels import (
+    copied,
+    multiplied,
+    permuted,
+    picked,
+    picked_columns,
+)
 
 RNG = np.random.default_rng(17)
 IMMEDIATES = re.compile(r"wgmma\.mma_async[^;]*?, (\d), (\d);")
@@ -38,6 +44,35 @@ def test_b_is_multiplied_as_it_is_stored(kernel: Any, target: str) -> None:
         found = run(a, b, c, grid=(2, 2))
         assert [str(finding) for finding in getattr(found, "findings", [])] == []
         np.testing.assert_allclose(found.arrays[2], exact, 1e-5, 1e-4)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("depth", [64, 72])
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_columns_that_pointers_go_along_are_copied_ahead(depth: int, target: str) -> None:
+    a, b = numbers(70, depth), numbers(90, depth)
+    rows = RNG.integers(-5, 75, 128).astype(np.int32)
+    c = np.full((128, 90), np.nan, np.float32)
+    made = tileas.compile(picked, a, b, rows, c, target=target)
+    assert len(re.findall(r"cp\.async\.cg\.shared\.global", made.ptx)) >= 4
+    taken = np.where(((rows >= 0) & (rows < 70))[:, None], a[rows % 70], 0)
+    exact = taken.astype(np.float64) @ b.astype(np.float64).T
+    for run in (made.simulate, made.emulate):
+        found = run(a, b, rows, c, grid=(2, 2))
+        assert [str(finding) for finding in getattr(found, "findings", [])] == []
+        np.testing.assert_allclose(found.arrays[3], exact, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+def test_rows_that_pointers_go_along_are_copied_ahead(target: str) -> None:
+    a, b = numbers(40, 72), numbers(40, 80)
+    c = np.full((72, 80), np.nan, np.float32)
+    made = tileas.compile(picked_columns, a, b, c, target=target)
+    assert "cp.async.cg.shared.global" in made.ptx
+    exact = a.astype(np.float64).T @ b.astype(np.float64)
+    found = made.emulate(a, b, c, grid=(2, 2))
+    assert not found.findings
+    np.testing.assert_allclose(found.arrays[2], exact, 1e-5, 1e-4)
 
 
 @pytest.mark.parametrize("shape", [(64, 96), (33, 50)])

@@ -31,6 +31,35 @@ def permuted(a, b, c):
 
 
 @ct.kernel
+def picked(a, b, rows, c):
+    """Rows of A times rows of B transposed, both picked through pointers, B column by column."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((64, 64), dtype=ct.float32)
+    mine = ct.gather(rows, i * 64 + ct.arange(64, dtype=ct.int32), padding_value=-1)
+    columns = j * 64 + ct.arange(64, dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], 32)):
+        depth = k * 32 + ct.arange(32, dtype=ct.int32)
+        x = ct.gather(a, (mine[:, None], depth[None, :]))
+        y = ct.gather(b, (columns[None, :], depth[:, None]))
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (i, j), acc)
+
+
+@ct.kernel
+def picked_columns(a, b, c):
+    """A transposed, picked through pointers row by row, times B."""
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((64, 64), dtype=ct.float32)
+    rows = i * 64 + ct.arange(64, dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[0], 32)):
+        depth = k * 32 + ct.arange(32, dtype=ct.int32)
+        x = ct.gather(a, (depth[None, :], rows[:, None]))
+        y = ct.load(b, (k, j), (32, 64), padding_mode=ct.PaddingMode.ZERO)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (i, j), acc)
+
+
+@ct.kernel
 def copied(x, y):
     """The transpose of a matrix."""
     i, j = ct.bid(0), ct.bid(1)

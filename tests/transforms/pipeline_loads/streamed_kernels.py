@@ -54,3 +54,15 @@ def followed(x, y, count: int):
     for _ in range(count):
         at = ct.gather(x, at)
     ct.store(y, (0,), at)
+
+
+@ct.kernel
+def taps(x, w, y, count: ct.Constant[int]):
+    """A causal filter of so many taps along each row, zeros in front of it."""
+    row, first = ct.bid(0), ct.bid(1) * 1024
+    at = first + ct.arange(1024, dtype=ct.int32)
+    total = ct.zeros((1024,), dtype=ct.float32)
+    for k in range(count):
+        weight = ct.load(w, (row, k), (1, 1)).item()
+        total = total + ct.gather(x, (row, at + (k - count + 1)), padding_value=0) * weight
+    ct.scatter(y, (row, at), total)

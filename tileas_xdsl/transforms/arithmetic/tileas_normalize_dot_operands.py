@@ -38,8 +38,6 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.rewriting import apply_patterns
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
-from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -48,7 +46,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks
-from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     CarryUnpermuted,
@@ -57,6 +54,10 @@ from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     PermuteBehindView,
     ViewBeforePermutation,
     transposed_source,
+)
+from tileas_xdsl.transforms.normalize_dot_operands.pointer_order import (
+    LoadPointersInMemoryOrder,
+    takes_a_mn_major,
 )
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
     BytesOfSums,
@@ -140,7 +141,7 @@ class TransposedOperand(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
         for index in (0, 1):
-            if index == 0 and not _reads_mn_major(op):
+            if index == 0 and not takes_a_mn_major(op):
                 continue
             stored = op.operands[index].owner
             if not isinstance(stored, ConvertLayoutOp) or stored.result.type.encoding != _SHARED:
@@ -153,13 +154,6 @@ class TransposedOperand(RewritePattern):
 
 
 _SHARED = SpaceAttr(Space.SMEM)
-
-
-def _reads_mn_major(op: DotOp) -> bool:
-    """Whether the unit of a product takes operands of its elements MN-major."""
-    atom = atom_of(op.atom)
-    bits = bits_of(element_of(op.a.type))
-    return isinstance(atom, MmaAtom) and reads_mn_major(atom.instruction, bits)
 
 
 def _transposed_view(source: SSAValue, insert: Insert) -> SSAValue:
@@ -179,7 +173,7 @@ class TransposeInSharedMemory(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConvertLayoutOp, rewriter: PatternRewriter) -> None:
         users = [use.operation for use in op.result.uses]
-        are_direct = any(isinstance(user, DotOp) and _reads_mn_major(user) for user in users)
+        are_direct = any(isinstance(user, DotOp) and takes_a_mn_major(user) for user in users)
         if op.result.type.encoding != _SHARED or are_direct:
             return
         source = transposed_source(op.source)
@@ -212,6 +206,7 @@ class HoistLoopInvariantOperand(RewritePattern):
 
 PATTERNS: tuple[RewritePattern, ...] = (
     LoadInMemoryOrder(),
+    LoadPointersInMemoryOrder(),
     FoldPermutations(),
     PermuteBehindElements(),
     PermuteBehindView(),
@@ -229,7 +224,8 @@ PATTERNS: tuple[RewritePattern, ...] = (
 class TileasNormalizeDotOperands(ModulePass):
     """Load tiles in memory order, and hoist loop-invariant dot operands.
 
-    A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`.
+    A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`,
+    one through pointers where products read what it loads from shared memory.
     Consecutive permutations are folded.  A permuted operand is stored to shared memory as it was
     loaded and viewed column-major: B always, A where the unit reads it MN-major.  A that is
     computed elementwise from accumulators of wgmma, in 16 bits, stays in registers; in 8 bits, too,

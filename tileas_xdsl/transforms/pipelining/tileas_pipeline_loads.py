@@ -57,7 +57,8 @@ class TileasPipelineLoads(ModulePass):
     around none that is.
 
     Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
-    rounds at a time, as registers allow: the loads of all of them are on their way together.  So
+    rounds at a time, as registers allow: the loads of all of them are on their way together.  Of
+    few rounds that are known no loop is left: what they load lies at constant distances.  So
     are loads in front of the first reduction of a kernel and those behind it that wait for nothing.
     Where `tileas-chunk-tiles` has found that faster (`nv_tileas.rows_ahead`), loops over rows load
     those of the next round while they compute: asynchronously, into shared memory.

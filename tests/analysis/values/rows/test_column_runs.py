@@ -54,6 +54,38 @@ def test_runs_of_eight(body: str, element: str, expected: Run | None) -> None:
     assert ColumnRuns(8).of(_tile(module)) == expected
 
 
+@pytest.mark.parametrize(
+    ("made", "divisor"),
+    [
+        ("%t = tensor.splat %first : tensor<4x1xi32>", 64),
+        ("%s = tensor.splat %bound : tensor<4x1xi32>\n%t = arith.muli %known, %s : {type}", 8),
+        ("%t = arith.addi %known, %known : {type}", 1),
+        ("%s = arith.constant dense<6> : {type}\n%t = arith.muli %column, %s : {type}", 2),
+    ],
+)
+def test_an_element_has_what_divides_all_elements_of_its_tile(made: str, divisor: int) -> None:
+    text = f"""
+    func.func @f(%n: i32, %k: i32, %known: tensor<4x1xi32>) {{
+      %bound = nv_tileaa.assume %n, #nv_tileaa.div_by<8> : i32
+      %c64 = arith.constant 64 : i32
+      %zero = arith.constant 0 : index
+      %first = arith.muli %k, %c64 : i32
+      %column = nv_tileas.generate : tensor<4x1xi32> {{
+      ^bb0(%i: index, %j: index):
+        %c = arith.index_cast %j : index to i32
+        nv_tileas.yield %c : i32
+      }}
+      {made.format(type="tensor<4x1xi32>")}
+      %x = nv_tileas.generate : tensor<4x64xi32> {{
+      ^bb0(%i: index, %j: index):
+        %r = tensor.extract %t[%i, %zero] : tensor<4x1xi32>
+        nv_tileas.yield %r : i32
+      }}
+      func.return
+    }}"""
+    assert ColumnRuns(8).of(_tile(parse(text))) == Run(0, divisor)
+
+
 def test_pointers_are_as_aligned_as_their_rows() -> None:
     body = """%pitch = arith.muli %row, %bound : i32
     %sum = arith.addi %pitch, %col : i32

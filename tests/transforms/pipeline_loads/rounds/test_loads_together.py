@@ -74,3 +74,24 @@ def test_a_recurrence_loads_lines_for_several_steps(target: str) -> None:
         state = state + 0.01 * np.outer(key, value - key @ state)
         wanted.append(query @ state)
     np.testing.assert_allclose(found.arrays[3], wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("count", "is_written_out"), [(1, False), (3, True), (4, True), (9, False)]
+)
+def test_few_rounds_are_written_out_and_share_what_they_load(
+    count: int, is_written_out: bool
+) -> None:
+    x = RNG.standard_normal((2, 1280)).astype(np.float32)
+    w = RNG.standard_normal((2, count)).astype(np.float32)
+    args = (x, w, np.full_like(x, np.nan), count)
+    kernel = tileas.compile(kernels.taps, *args, target="sm_90a")
+    ahead = kernel.ir("tileas-pipeline-loads")
+    assert is_written_out == (ahead.count("scf.for") == 0 and count > 1)
+    found = kernel.emulate(*args, grid=(2, 2, 1))
+    assert not found.findings
+    padded = np.pad(x.astype(np.float64), ((0, 0), (count - 1, 0)))
+    wanted = sum(padded[:, k : k + 1280] * w[:, k : k + 1] for k in range(count))
+    np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-5)
+    if is_written_out:
+        assert re.search(r"ld\.global[.\w]*\.v4\.", kernel.ptx)

@@ -8,6 +8,9 @@
                                                use %u }
                                              scf.for %i = %end to %high step %s { ... }
 
+A loop of no more rounds than that, which are known, is written out with their numbers: taps of a
+filter load elements that lie beside each other (`join-neighbouring-loads`).
+
 A round waits for what it loads, about a microsecond, with nothing else to do where few blocks share
 a multiprocessor; ptxas neither unrolls such loops nor moves loads over their back edges.
 """
@@ -78,10 +81,12 @@ LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
 
 def load_together(function: func.FuncOp, target: Target) -> None:
     """Unroll loops over loads, as far as registers and the latency of memory ask for it."""
-    for loop in instances_in(function, scf.ForOp):
-        loads = _loads(loop)
-        rounds = min(_rounds(function, loads, target), _known_rounds(loop)) if loads else 1
-        if rounds > 1:
+    for loop in reversed(instances_in(function, scf.ForOp)):
+        loads, trips = _loads(loop), _trips(loop)
+        rounds = _rounds(function, loads, target) if loads else 1
+        if trips is not None and 1 < trips <= rounds:
+            _write_out(loop, loads, trips)
+        elif (rounds := min(rounds, _whole_rounds(trips))) > 1:
             _unroll(loop, loads, rounds)
 
 
@@ -99,12 +104,17 @@ def _loads(loop: scf.ForOp) -> Sequence[Load]:
     return found
 
 
-def _known_rounds(loop: scf.ForOp) -> int:
+def _trips(loop: scf.ForOp) -> int | None:
+    """Return how often a loop runs, where that is known."""
     low, high, step = (constant_integer(value) for value in (loop.lb, loop.ub, loop.step))
     if low is None or high is None or step is None:
-        return MOST_ROUNDS
-    trips = max(1, ceil_div(high - low, step))
-    return 1 << trips.bit_length() - 1
+        return None
+    return max(0, ceil_div(high - low, step))
+
+
+def _whole_rounds(trips: int | None) -> int:
+    """Return the rounds, a power of two, that a loop runs at least."""
+    return MOST_ROUNDS if trips is None else 1 << max(1, trips).bit_length() - 1
 
 
 def writes_by_place(op: Operation) -> bool:
@@ -194,9 +204,32 @@ def _unroll(loop: scf.ForOp, loads: Sequence[Load], rounds: int) -> None:
     made.attributes |= loop.attributes | {LOADED_TOGETHER: IntegerAttr(rounds, i32)}
     made.location = loop.location
     loop.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
-    _fill(body, loop, loads, rounds)
+    numbers: list[SSAValue] = [body.args[0]]
+    for _ in range(rounds - 1):
+        following = arith.AddiOp(numbers[-1], loop.step)
+        body.add_op(following)
+        numbers.append(following.result)
+    body.add_op(scf.YieldOp(*_fill(body, loop, loads, numbers, body.args[1:])))
     Rewriter.insert_op([count, step, *bounds, made], InsertPoint.before(loop))
     loop.operands = [end, *loop.operands[1:3], *made.results]
+
+
+def _write_out(loop: scf.ForOp, loads: Sequence[Load], trips: int) -> None:
+    """Write all rounds one after another, their numbers as constants: addresses differ by these."""
+    low, step = constant_integer(loop.lb), constant_integer(loop.step)
+    assert low is not None
+    assert step is not None
+    kind: Any = loop.lb.type
+    rounds = Block()
+    constants = [arith.ConstantOp(IntegerAttr(low + k * step, kind)) for k in range(trips)]
+    rounds.add_ops(constants)
+    numbers = [constant.result for constant in constants]
+    results = _fill(rounds, loop, loads, numbers, loop.iter_args)
+    made = list(rounds.ops)
+    for op in made:
+        op.detach()
+    Rewriter.insert_op(made, InsertPoint.before(loop))
+    Rewriter.replace_op(loop, [], results)
 
 
 def _end_of_whole(
@@ -212,23 +245,24 @@ def _end_of_whole(
     return end.result, (top, distance, rounds, many, length, end)
 
 
-def _fill(body: Block, loop: scf.ForOp, loads: Sequence[Load], rounds: int) -> None:
+def _fill(
+    body: Block,
+    loop: scf.ForOp,
+    loads: Sequence[Load],
+    numbers: Sequence[SSAValue],
+    carried: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """Write rounds with these numbers, their loads first; return what they carry in the end."""
     inner = loop.body.block
-    numbers: list[SSAValue] = [body.args[0]]
-    for _ in range(rounds - 1):
-        following = arith.AddiOp(numbers[-1], loop.step)
-        body.add_op(following)
-        numbers.append(following.result)
     clones: list[dict[SSAValue, SSAValue]] = [{inner.args[0]: number} for number in numbers]
     early = set(_behind(value for load in loads for value in load.operands))
     early |= set(loads)
     for mine in clones:
         body.add_ops([op.clone(mine) for op in inner.ops if op in early])
-    carried: Sequence[SSAValue] = body.args[1:]
     last = inner.last_op
     assert isinstance(last, scf.YieldOp)
     for mine in clones:
         mine.update(zip(inner.args[1:], carried, strict=True))
         body.add_ops([op.clone(mine) for op in inner.ops if op not in early and op is not last])
         carried = [mine.get(value, value) for value in last.operands]
-    body.add_op(scf.YieldOp(*carried))
+    return carried
