@@ -1,22 +1,27 @@
 """TileGym's own benchmarks with our compiler, beside torch and Triton, in the units they report.
 
-    python benchmarks/tilegym_benchmarks.py CHECKOUT [--only TEXT]... [--configs 2] [--seconds 600]
-                                            [--warm] [--json FILE] [--compare OLD.json]
+    python benchmarks/tilegym_benchmarks.py CHECKOUT [--only TEXT]... [--configs 2] [--tries 4]
+                                            [--limit 20] [--seconds 600] [--warm] [--part 0/1]
+                                            [--json FILE] [--compare OLD.json]
 
 CHECKOUT is one of NVIDIA/TileGym, whose `tests/benchmark` are run through the drop-in: of each
 function that reports, so many of its configurations, at the largest size but one.  The suite itself
 compares results with torch's, and chooses tiles.  Launches are timed by events, one after another
-with a cold level-2 cache; medians count.  With `--warm` each is launched once and nothing is timed,
-so that caches of compilers are full; several processes may do so, each with its own `--only`.
+with a cold level-2 cache; medians count.  A tuner tries the first `--tries` of its configurations,
+and what takes longer than `--limit` seconds, of all implementations of a row, is left.  With `--warm`
+each is launched once and nothing is timed, so that caches of compilers are full: as many processes
+as there are processors, each with a `--part` of the rows, take about 80 s for what one needs minutes.
 Needs a GPU, cuda-tile, torch and Triton; neither the closed assembler nor nvcc.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from time import perf_counter
@@ -72,6 +77,33 @@ class Timer:
         return float(before.elapsed_time(after))
 
 
+@contextmanager
+def limited(seconds: float) -> Generator[None]:
+    """Raise `TimeoutError` in what takes longer; between two operations of Python only."""
+
+    def ring(number: int, frame: object) -> None:
+        raise TimeoutError(f"more than {seconds:g} seconds")
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def try_few(tries: int) -> None:
+    """Let cuTile's tuner try the first configurations only; before the suite imports it."""
+    import cuda.tile.tune as tuner
+
+    search = tuner.exhaustive_search
+
+    def few(space: Sequence[Any], *rest: Any, **options: Any) -> Any:
+        return search(list(space)[:tries], *rest, **options)
+
+    tuner.exhaustive_search = few
+
+
 class Unstarted:
     """What a module of the suite starts at its end: not now."""
 
@@ -117,7 +149,7 @@ def spread(values: Sequence[Any], count: int) -> Sequence[Any]:
     return [values[k * (len(values) - 1) // max(count - 1, 1)] for k in range(count)]
 
 
-def row_of(module: str, function: Callable[..., Any], configuration: Any, only: str) -> Row | None:
+def row_of(module: str, function: Callable[..., Any], configuration: Any) -> Row | None:
     """Measure all implementations at one size; None where ours is not among those that ran."""
     sizes = list(configuration.x_vals)
     size = sizes[-2] if len(sizes) > 2 else sizes[-1]
@@ -126,10 +158,12 @@ def row_of(module: str, function: Callable[..., Any], configuration: Any, only: 
     at = dict(zip(names, each, strict=True))
     found: dict[str, float] = {}
     for value, label in zip(configuration.line_vals, configuration.line_names, strict=True):
-        if not any(text in label.lower() for text in ((OURS,) if only else (OURS, *OTHERS))):
+        if not any(text in label.lower() for text in (OURS, *OTHERS)):
             continue
         try:
             rate = function(**configuration.args, **at, **{configuration.line_arg: value})
+        except TimeoutError:
+            raise
         except Exception as error:
             reason = " ".join(str(error).split())[:120]
             print(f"{module}: {label}: {type(error).__name__}: {reason}", file=sys.stderr)
@@ -151,7 +185,10 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
     folder = options.checkout / "tests" / "benchmark"
     sys.path[:0] = [str(folder), str(options.checkout / "src"), str(options.checkout)]
     prepare(GPU)
+    try_few(options.tries)
     timer, start = Timer(0 if options.warm else ROUNDS), perf_counter()
+    part, parts = map(int, options.part.split("/"))
+    count = 0
     for path in sorted(folder.rglob("bench_*.py")):
         module = path.stem.removeprefix("bench_")
         chosen = not options.only or any(text in str(path) for text in options.only)
@@ -164,9 +201,17 @@ def measure(options: argparse.Namespace) -> Iterator[Row]:
             continue
         for function, configurations in reports:
             for configuration in spread(configurations, options.configs):
+                count += 1
+                if count % parts != part:
+                    continue
                 if perf_counter() - start > options.seconds:
                     return
-                row = row_of(module, function, configuration, OURS if options.warm else "")
+                try:
+                    with limited(options.limit):
+                        row = row_of(module, function, configuration)
+                except TimeoutError as error:
+                    print(f"{module}: {error}", file=sys.stderr)
+                    continue
                 if row is not None and not options.warm:
                     print(f"{row.group}, {row.name}: {row.value:.4g} {row.unit}", flush=True)
                     yield row
@@ -177,7 +222,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkout", type=Path, metavar="CHECKOUT", help="of NVIDIA/TileGym")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
     parser.add_argument("--configs", type=int, default=2, help="of each function (default 2)")
-    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument(
+        "--tries", type=int, default=4, help="configurations of a tuner (default 4)"
+    )
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of a row (default 20)")
+    parser.add_argument("--seconds", type=float, default=600.0, help="of all rows (default 600)")
+    parser.add_argument(
+        "--part", default="0/1", metavar="I/N", help="every N-th row, from the I-th"
+    )
     parser.add_argument("--warm", action="store_true", help="compile, and time nothing")
 
 
