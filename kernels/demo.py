@@ -73,9 +73,10 @@ def pictures(problem: Problem, kernel: CompiledKernel, folder: Path) -> Iterator
     laid_out = kernel.module_after(LAID_OUT)
     run = simulate(laid_out, arguments, target=kernel.target, trace=True)
     yield _saved(folder / f"{kernel.name}-timeline.svg", draw_timeline(run.trace))
-    for number, (encoding, bits) in enumerate(encodings(laid_out), 1):
-        path = folder / f"{kernel.name}-layout-{number}-{KINDS[type(encoding)]}.svg"
-        yield _saved(path, draw_layout(encoding.data, bits))
+    # A layout of registers looks the same whatever elements it has.
+    drawn = {draw_layout(one.data, bits): KINDS[type(one)] for one, bits in encodings(laid_out)}
+    for number, (picture, kind) in enumerate(drawn.items(), 1):
+        yield _saved(folder / f"{kernel.name}-layout-{number}-{kind}.svg", picture)
 
 
 def _saved(path: Path, picture: str) -> Path:

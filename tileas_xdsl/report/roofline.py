@@ -9,7 +9,9 @@ from math import log10
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Roofline
 from tileas_xdsl.explanation.text import place_text
+from tileas_xdsl.layout.output.svg import GREY, MIDDLE, document, text
 
+RED = 'fill="#b03060"'
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1020, 380, 70, 330, 30, 46
 
 
@@ -57,17 +59,8 @@ def draw_roofline(facts: KernelFacts) -> str:
         return ""
     axes = _axes(points)
     drawn = [part for index, point in enumerate(points) for part in _drawn(point, index, axes)]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
-        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="monospace" font-size="11" '
-        'style="max-width:100%;height:auto">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        *_grid(axes),
-        *dict.fromkeys(part for point in points for part in _roof(point.roofline, axes)),
-        *drawn,
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"
+    roofs = dict.fromkeys(part for point in points for part in _roof(point.roofline, axes))
+    return document(_WIDTH, _HEIGHT, [*_grid(axes), *roofs, *drawn])
 
 
 def _point(label: str, found: Roofline | None, loop: LoopFacts | None) -> _Point | None:
@@ -93,14 +86,14 @@ def _grid(axes: _Axes) -> Iterator[str]:
         x = axes.at(10.0**power, 1)[0]
         if _LEFT <= x <= right:
             yield f'<path d="M{x:.1f} {_TOP}V{bottom}" stroke="#e4e4e4"/>'
-            yield _text(x, bottom + 15, f"{10.0**power:g}", "middle", "#555")
+            yield text(x, bottom + 15, f"{10.0**power:g}", f"{MIDDLE} {GREY}")
     for power in range(int(axes.y[0]), int(axes.y[1]) + 1):
         y = axes.at(1, 10.0**power)[1]
         if _TOP <= y <= bottom:
             yield f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="#e4e4e4"/>'
-            yield _text(_LEFT - 6, y + 4, f"{10.0**power:g}", "end", "#555")
-    yield _text((_LEFT + right) / 2, _HEIGHT - 10, "flops a byte of global memory", "middle")
-    yield _text(12, 18, "flops a cycle of a multiprocessor", "start")
+            yield text(_LEFT - 6, y + 4, f"{10.0**power:g}", f'text-anchor="end" {GREY}')
+    yield text((_LEFT + right) / 2, _HEIGHT - 10, "flops a byte of global memory", MIDDLE)
+    yield text(12, 18, "flops a cycle of a multiprocessor")
 
 
 def _roof(found: Roofline, axes: _Axes) -> Iterator[str]:
@@ -114,8 +107,8 @@ def _roof(found: Roofline, axes: _Axes) -> Iterator[str]:
     path = f"M{x:.1f} {y:.1f}L{at:.1f} {top:.1f}H{end:.1f}"
     yield f'<path d="{path}" fill="none" stroke="#333" stroke-width="1.5"/>'
     unit = "tensor cores" if found.product_flops else "lanes"
-    yield _text(end + 6, top + 4, f"{unit}: {found.peak:g} flops a cycle", "start")
-    yield _text(x + 60, y - 8, f"L2 cache: {found.bandwidth} bytes a cycle", "start")
+    yield text(end + 6, top + 4, f"{unit}: {found.peak:g} flops a cycle")
+    yield text(x + 60, y - 8, f"L2 cache: {found.bandwidth} bytes a cycle")
 
 
 def _drawn(point: _Point, number: int, axes: _Axes) -> Iterator[str]:
@@ -126,17 +119,8 @@ def _drawn(point: _Point, number: int, axes: _Axes) -> Iterator[str]:
     share = f", {point.most}{100 * point.rate / roof:.0f} % of its roof" if point.rate else ""
     title = f"{point.label}: {point.intensity:.3g} flops a byte{share}"
     yield f'<path d="M{x:.1f} {top:.1f}V{y:.1f}" stroke="#b03060" stroke-dasharray="3 3"/>'
-    yield (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#b03060">'
-        f"<title>{escape(title)}</title></circle>"
-    )
-    yield _text(x + 8, y + 4, str(number), "start", "#b03060")
+    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" {RED}><title>{escape(title)}</title></circle>'
+    yield text(x + 8, y + 4, str(number), RED)
     line = _HEIGHT - _BOTTOM - 30 * number
-    yield _text(_WIDTH - _RIGHT + 6, line - 14, f"{number}: {point.label}", "start", "#b03060")
-    yield _text(_WIDTH - _RIGHT + 6, line, f"{point.intensity:.3g} flops a byte{share}", "start")
-
-
-def _text(x: float, y: float, text: str, anchor: str, fill: str = "black") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}">{escape(text)}</text>'
-    )
+    yield text(_WIDTH - _RIGHT + 6, line - 14, f"{number}: {point.label}", RED)
+    yield text(_WIDTH - _RIGHT + 6, line, f"{point.intensity:.3g} flops a byte{share}")

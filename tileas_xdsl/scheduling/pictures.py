@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Final
 
+from tileas_xdsl.layout.output.svg import (
+    GREY,
+    MIDDLE,
+    TITLE,
+    document,
+    pixels,
+    stage_colour,
+    text,
+    ticks,
+)
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
 from tileas_xdsl.scheduling.resources.machine_model import lane
 from tileas_xdsl.scheduling.schedule import Role
 
-COLOURS: Final = ("#77aadd", "#ee8866", "#99cc66", "#ffaabb", "#eedd88", "#44bb99", "#bb99dd")
-"""One a stage, then from the first again; after Paul Tol's light scheme, for black labels."""
-
 _BOX_WIDTH, _BOX_HEIGHT, _COLUMN, _LINE = 220, 34, 280, 70
-_MARGIN, _LABEL, _ROW, _WIDTH = 14, 150, 26, 900
+_MARGIN, _TOP, _LABEL, _ROW, _WIDTH = 14, 56, 150, 26, 900
 _AROUND = 30
 """How far edges run beside a column at most, past the boxes between their ends."""
 
@@ -27,22 +33,26 @@ def draw_graph(one: Scheduled) -> str:
     places: dict[int, tuple[int, int]] = {}
     for layer, members in layers.items():
         for column, index in enumerate(members):
-            places[index] = (_MARGIN + _AROUND + column * _COLUMN, 50 + layer * _LINE)
-    parts = [_arrow_head(), _text(_MARGIN, 22, f"{len(nodes)} macro operations", 14)]
+            places[index] = (_MARGIN + _AROUND + column * _COLUMN, 60 + layer * _LINE)
+    parts = [
+        _arrow_head(),
+        text(_MARGIN, 20, f"{len(nodes)} macro operations", TITLE),
+        text(_MARGIN, 38, "colours are stages; dashed: to the next iteration", GREY),
+    ]
     for edge in one.found.graph.edges:
         source, target = places[edge.source.index], places[edge.target.index]
         parts.append(_edge(source, target, edge.distance))
     for node in nodes:
         x, y = places[node.index]
         start, cost = one.solution.starts[node.index], one.found.costs[node.index]
-        colour = _colour(start // one.solution.ii)
+        colour = stage_colour(start // one.solution.ii)
         lines = (node.name, f"{cost.unit} {cost.length}, result {cost.latency}")
         title = ", ".join(op.name for op in node.operations)
         parts.append(_box(x, y, _BOX_WIDTH, _BOX_HEIGHT, colour, title))
-        parts += [_text(x + 5, y + 14 + 14 * k, line, 11) for k, line in enumerate(lines)]
+        parts += [text(x + 5, y + 14 + 14 * k, line) for k, line in enumerate(lines)]
     width = max(x for x, _ in places.values()) + _BOX_WIDTH + 80
     height = max(y for _, y in places.values()) + _BOX_HEIGHT + _MARGIN
-    return _document(width, height, parts)
+    return document(width, height, parts)
 
 
 def _layers(one: Scheduled) -> Mapping[int, Sequence[int]]:
@@ -93,29 +103,41 @@ def _edge_beside(x: int, y: int, below: int) -> str:
 def draw_reservations(one: Scheduled) -> str:
     """A round of the steady state: which operation of which replica has each unit, cycle by cycle.
 
-    Colours are stages; what units are shared for cycle by cycle is summed up beside them.
+    What units are shared for cycle by cycle is summed up below them.
     """
     ii, scale = one.solution.ii, _WIDTH / one.solution.ii
     rows = list(_rows(one))
     names = list(dict.fromkeys(name for name, *_ in rows))
-    lines = {name: 46 + _ROW * k for k, name in enumerate(names)}
+    lines = {name: _TOP + _ROW * k for k, name in enumerate(names)}
+    bottom = _TOP + _ROW * len(names)
     title = f"a round of {ii} cycles, {one.found.model.replicas} replicas of the consumer"
-    parts = [_text(_MARGIN, 22, title, 14)]
-    parts += [_text(_MARGIN, y + 15, name, 11) for name, y in lines.items()]
+    parts = [
+        text(_MARGIN, 20, title, TITLE),
+        text(_MARGIN, 38, "time in cycles; colours are stages of the schedule", GREY),
+        *_axis(ii, bottom),
+    ]
+    parts += [text(_MARGIN, y + 15, name) for name, y in lines.items()]
     for name, label, start, cycles, stage in rows:
         for begin, length in _wrapped(start % ii, cycles, ii):
             x, width = _LABEL + begin * scale, max(length * scale, 0.5)
-            title = f"{label}: {cycles} cycles from {start % ii}, stage {stage}"
-            parts.append(_box(x, lines[name], width, _ROW - 4, _colour(stage), title))
-            if len(label) * 6.7 + 6 < width:
-                parts.append(_text(x + 3, lines[name] + 15, label, 11))
-    bottom = 46 + _ROW * len(names)
-    for tick in range(0, ii + 1, max(ii // 8, 1)):
-        parts.append(_text(_LABEL + tick * scale - 8, bottom + 14, str(tick), 11))
-    for k, (unit, cycles) in enumerate(one.found.problem.demands().items()):
-        text = f"{unit}: {cycles} cycles, {100 * cycles // ii} %"
-        parts.append(_text(_LABEL + (k % 3) * 300, bottom + 36 + 16 * (k // 3), text, 11))
-    return _document(_LABEL + _WIDTH + 40, bottom + 100, parts)
+            tooltip = f"{label}: {cycles} cycles from {start % ii}, stage {stage}"
+            parts.append(_box(x, lines[name], width, _ROW - 4, stage_colour(stage), tooltip))
+            if pixels(label) + 6 < width:
+                parts.append(text(x + 3, lines[name] + 15, label))
+    demands = one.found.problem.demands()
+    for k, (unit, cycles) in enumerate(demands.items()):
+        share = f"{unit}: {cycles} cycles, {100 * cycles // ii} %"
+        parts.append(text(_LABEL + (k % 3) * 300, bottom + 40 + 16 * (k // 3), share))
+    height = bottom + 40 + 16 * ((len(demands) + 2) // 3)
+    return document(_LABEL + _WIDTH + 40, height, parts)
+
+
+def _axis(ii: int, bottom: int) -> Iterator[str]:
+    """Lines at round cycles, numbered below the rows."""
+    for cycle in ticks(ii, 10):
+        x = _LABEL + cycle * _WIDTH / ii
+        yield f'<path d="M{x:g} {_TOP - 4}V{bottom}" stroke="#e4e4e4"/>'
+        yield text(x, bottom + 14, str(cycle), f"{MIDDLE} {GREY}")
 
 
 def _rows(one: Scheduled) -> Iterator[tuple[str, str, int, int, int]]:
@@ -140,10 +162,6 @@ def _wrapped(begin: int, cycles: int, ii: int) -> Iterator[tuple[int, int]]:
         yield 0, begin + cycles - ii
 
 
-def _colour(stage: int) -> str:
-    return COLOURS[stage % len(COLOURS)]
-
-
 def _box(x: float, y: float, width: float, height: float, colour: str, title: str) -> str:
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}" '
@@ -151,21 +169,8 @@ def _box(x: float, y: float, width: float, height: float, colour: str, title: st
     )
 
 
-def _text(x: float, y: float, text: str, size: int) -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}">{escape(text)}</text>'
-
-
 def _arrow_head() -> str:
     return (
         '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="3" orient="auto">'
         '<path d="M0 0L7 3L0 6z" fill="#555"/></marker></defs>'
     )
-
-
-def _document(width: float, height: float, parts: Sequence[str]) -> str:
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto" '
-        f'font-family="monospace"><rect width="{width:g}" height="{height:g}" fill="white"/>'
-    )
-    return "\n".join([head, *parts, "</svg>"]) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from itertools import pairwise
 from math import ceil
 from textwrap import wrap
@@ -15,6 +14,7 @@ from tileas_xdsl.layout.composed import AnyLayout
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.output.grids import Grid, entitled, grid_of
+from tileas_xdsl.layout.output.svg import GREY, MIDDLE, TITLE, document, text
 
 _MARGIN, _LEFT, _LEGEND, _MIN_WIDTH = 12, 34, 22, 560
 _PAGE = 900
@@ -50,17 +50,12 @@ def render(grid: Grid) -> str:
     legend_rows = ceil_div(len(grid.legend), 4)
     total_height = top + rows * height + _MARGIN + _LEGEND * legend_rows + _MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width}" height="{total_height}" '
-        f'viewBox="0 0 {total_width} {total_height}" font-family="monospace" font-size="11" '
-        'style="max-width:100%;height:auto">',
-        f'<rect width="{total_width}" height="{total_height}" fill="white"/>',
         *texts,
         *_ticks(rows, columns, frame),
         *_boxes(grid, frame),
         *_legend(grid, top + rows * height + 2 * _MARGIN),
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return document(total_width, total_height, parts)
 
 
 def _texts(grid: Grid, width: int) -> tuple[list[str], int]:
@@ -70,12 +65,11 @@ def _texts(grid: Grid, width: int) -> tuple[list[str], int]:
     y = 2
     for line in wrap(grid.title, int(room / _TITLE)):
         y += 18
-        style = 'font-size="14" font-weight="bold"'
-        parts.append(f'<text x="{_MARGIN}" y="{y}" {style}>{escape(line)}</text>')
-    for text in grid.subtitle.splitlines():
-        for line in wrap(text, int(room / _TEXT)):
+        parts.append(text(_MARGIN, y, line, TITLE))
+    for paragraph in grid.subtitle.splitlines():
+        for line in wrap(paragraph, int(room / _TEXT)):
             y += 16
-            parts.append(f'<text x="{_MARGIN}" y="{y}" fill="#555">{escape(line)}</text>')
+            parts.append(text(_MARGIN, y, line, GREY))
     return parts, y + 26
 
 
@@ -100,13 +94,11 @@ def _cell_size(grid: Grid) -> tuple[int, int]:
 def _ticks(rows: int, columns: int, frame: _Frame) -> list[str]:
     step_down, step_right = max(1, rows // 16), max(1, columns // 16)
     down = [
-        f'<text x="{_LEFT - 4}" y="{frame.baseline(r)}" text-anchor="end" '
-        f'fill="#555" font-size="9">{r}</text>'
+        text(_LEFT - 4, frame.baseline(r), str(r), f'text-anchor="end" {GREY} font-size="9"')
         for r in range(0, rows, step_down)
     ]
     right = [
-        f'<text x="{_LEFT + c * frame.width + 2}" y="{frame.top - 4}" fill="#555" '
-        f'font-size="9">{c}</text>'
+        text(_LEFT + c * frame.width + 2, frame.top - 4, str(c), f'{GREY} font-size="9"')
         for c in range(0, columns, step_right)
     ]
     return down + right
@@ -149,20 +141,17 @@ def _labels(grid: Grid, frame: _Frame) -> list[str]:
             label, span = str(row[start]), (end - start) * frame.width
             if len(label) * size * _LABEL > span:
                 continue
-            parts.append(
-                f'<text x="{_LEFT + start * frame.width + span / 2:g}" '
-                f'y="{frame.baseline(r)}" text-anchor="middle" '
-                f'font-size="{size}">{escape(label)}</text>'
-            )
+            middle = _LEFT + start * frame.width + span / 2
+            parts.append(text(middle, frame.baseline(r), label, f'{MIDDLE} font-size="{size}"'))
     return parts
 
 
 def _legend(grid: Grid, top: int) -> list[str]:
     parts: list[str] = []
-    for k, (colour, text) in enumerate(grid.legend):
+    for k, (colour, meaning) in enumerate(grid.legend):
         x, y = _MARGIN + 135 * (k % 4), top + _LEGEND * (k // 4)
         parts.append(f'<rect x="{x}" y="{y}" width="14" height="14" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 19}" y="{y + 11}">{escape(text)}</text>')
+        parts.append(text(x + 19, y + 11, meaning))
     return parts
 
 

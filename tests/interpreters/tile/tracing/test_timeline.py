@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.interpreters.tile.tracing.traces import pipeline_trace, traces
 from tileas_xdsl.interpreters.tile.tracing import timeline
-from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline, ticks
+from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
+from tileas_xdsl.layout.output.svg import ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 Box = tuple[float, float, float, float]

@@ -8,34 +8,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from math import inf
 from typing import Final, TypeAlias
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.tile.tracing.trace import Lane, Span, Trace
+from tileas_xdsl.layout.output.svg import (
+    GREY,
+    MIDDLE,
+    STAGE_COLOURS,
+    TITLE,
+    document,
+    pixels,
+    stage_colour,
+    text,
+    ticks,
+)
 
 MAX_ROWS: Final = 40
 MAX_SPANS: Final = 3000
 """What is drawn at most: whole blocks as long as their rows fit, then as many cycles as fit."""
 
-STAGE_COLOURS: Final = (
-    "#77aadd",
-    "#ee8866",
-    "#99cc66",
-    "#ffaabb",
-    "#eedd88",
-    "#44bb99",
-    "#bb99dd",
-    "#99ddff",
-)
-"""One a stage, then from the first again; after Paul Tol's light scheme, for black labels."""
-
 PLAIN_COLOUR: Final = "#dddddd"
 WAIT_FILL: Final = "url(#wait)"
 
 _MARGIN, _TOP, _HEADING, _ROW, _GAP, _AXIS, _LEGEND = 12, 50, 20, 20, 4, 22, 22
-_CHARACTER: Final = 6.7
-"""Width of a character at font size 11, rounded up."""
-
 _HATCH: Final = (
     '<defs><pattern id="wait" width="6" height="6" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="6" height="6" fill="#f6f6f6"/>'
@@ -66,28 +63,22 @@ def draw_timeline(trace: Trace, width: int = 1200) -> str:
     rows, notes = _selected_rows(trace)
     spans = [span for lane in rows.values() for row in lane for span in row]
     labels = [_label(lane, k) for lane in rows for k in range(len(rows[lane]))]
-    left = _MARGIN + _pixels(max(labels, key=len, default="")) + 8
-    title = f"{len(rows)} lanes, {trace.end} cycles"
+    left = _MARGIN + pixels(max(labels, key=len, default="")) + 8
     subtitle = "; ".join(["time in cycles", *notes])
-    needed = max(_pixels(subtitle) + 2 * _MARGIN, left + 300 + _MARGIN)
+    needed = max(pixels(subtitle) + 2 * _MARGIN, left + 300 + _MARGIN)
     total = max(width, needed)
     frame = _Frame(left, total - left - 2 * _MARGIN, max((span.end for span in spans), default=0))
     body, bottom = _body(rows, frame)
     legend, height = _legend(spans, bottom + _AXIS, total)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="{height}" '
-        f'viewBox="0 0 {total} {height}" font-family="monospace" font-size="11" '
-        'style="max-width:100%;height:auto">',
         _HATCH,
-        f'<rect width="{total}" height="{height}" fill="white"/>',
-        _text(_MARGIN, 20, title, 'font-size="14" font-weight="bold"'),
-        _text(_MARGIN, 38, subtitle, 'fill="#555"'),
+        text(_MARGIN, 20, f"{trace.end} cycles", TITLE),
+        text(_MARGIN, 38, subtitle, GREY),
         *_axis(frame, bottom),
         *body,
         *legend,
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return document(total, height, parts)
 
 
 # What is shown
@@ -101,13 +92,20 @@ def _selected_rows(trace: Trace) -> tuple[_Rows, list[str]]:
     shown = _first_blocks(rows, blocks)
     if len(shown) < len(blocks):
         notes.append(f"the first {len(shown)} of {len(blocks)} blocks")
-    rows = {lane: rows[lane] for block in shown for lane in rows if lane.block == block}
+    lanes = [lane for block in shown for lane in rows if lane.block == block]
+    rows = {lane: rows[lane] for lane in sorted(lanes, key=lambda one: _rank(one, shown))}
     starts = sorted(span.start for lane in rows.values() for row in lane for span in row)
     if len(starts) > MAX_SPANS:
         end = max(1, starts[MAX_SPANS])
         notes.append(f"the first {end} of {trace.end} cycles")
         rows = {lane: [_until(row, end) for row in lane_rows] for lane, lane_rows in rows.items()}
     return rows, notes
+
+
+def _rank(lane: Lane, blocks: Sequence[str]) -> tuple[int, float]:
+    """By block, agents in the order of their numbers, and then what works for them."""
+    number = lane.name.removeprefix("agent ")
+    return blocks.index(lane.block), int(number) if number.isdecimal() else inf
 
 
 def _first_blocks(rows: _Rows, blocks: Sequence[str]) -> Sequence[str]:
@@ -135,10 +133,10 @@ def _body(rows: _Rows, frame: _Frame) -> tuple[list[str], int]:
         if lane.block != block:
             block = lane.block
             style = 'font-weight="bold" stroke="white" stroke-width="4" paint-order="stroke"'
-            parts.append(_text(_MARGIN, y + _HEADING - 6, block, style))
+            parts.append(text(_MARGIN, y + _HEADING - 6, block, style))
             y += _HEADING
         for k, row in enumerate(lane_rows):
-            parts.append(_text(frame.left - 8, y + 14, _label(lane, k), 'text-anchor="end"'))
+            parts.append(text(frame.left - 8, y + 14, _label(lane, k), 'text-anchor="end"'))
             parts.extend(part for span in row for part in _box(span, frame, y))
             y += _ROW
         y += _GAP
@@ -158,20 +156,15 @@ def _box(span: Span, frame: _Frame, y: int) -> Iterator[str]:
         f'<rect x="{x:g}" y="{y}" width="{box_width:g}" height="{_ROW - 2}" fill="{_fill(span)}" '
         f'stroke="#666" stroke-width="0.4"><title>{escape(_tooltip(span))}</title></rect>'
     )
-    label = next((text for text in _labels(span) if text and _pixels(text) + 4 <= box_width), None)
+    label = next((one for one in _labels(span) if one and pixels(one) + 4 <= box_width), None)
     if label:
-        attributes = 'text-anchor="middle" pointer-events="none"'
-        yield _text(x + box_width / 2, y + 13, label, attributes)
+        yield text(x + box_width / 2, y + 13, label, f'{MIDDLE} pointer-events="none"')
 
 
 def _fill(span: Span) -> str:
     if span.kind == "wait":
         return WAIT_FILL
-    return PLAIN_COLOUR if span.stage is None else _stage_colour(span.stage)
-
-
-def _stage_colour(stage: int) -> str:
-    return STAGE_COLOURS[stage % len(STAGE_COLOURS)]
+    return PLAIN_COLOUR if span.stage is None else stage_colour(span.stage)
 
 
 def _labels(span: Span) -> Sequence[str]:
@@ -200,27 +193,19 @@ def _axis(frame: _Frame, bottom: int) -> Iterator[str]:
     for cycle in ticks(frame.end, frame.width // 90):
         x = frame.x(cycle)
         yield f'<path d="M{x:g} {_TOP}V{bottom}" stroke="#e4e4e4"/>'
-        yield _text(x, bottom + 14, str(cycle), 'text-anchor="middle" fill="#555"')
-
-
-def ticks(end: int, most: int) -> Sequence[int]:
-    """At most about `most` round numbers from 0 to `end`: steps of 1, 2 or 5 tens."""
-    step = 1
-    while end // step > most:
-        step = step * 5 // 2 if str(step).startswith("2") else step * 2
-    return range(0, end + 1, step)
+        yield text(x, bottom + 14, str(cycle), f"{MIDDLE} {GREY}")
 
 
 def _legend(spans: Sequence[Span], top: int, width: int) -> tuple[list[str], int]:
     """What the colours mean, and where the picture ends."""
     parts: list[str] = []
     x, y = _MARGIN, top
-    for fill, text in _meanings(spans):
-        needed = 19 + _pixels(text) + 16
+    for fill, meaning in _meanings(spans):
+        needed = 19 + pixels(meaning) + 16
         if x + needed > width:
             x, y = _MARGIN, y + _LEGEND
         parts.append(f'<rect x="{x}" y="{y}" width="14" height="14" fill="{fill}" stroke="#666"/>')
-        parts.append(_text(x + 19, y + 11, text))
+        parts.append(text(x + 19, y + 11, meaning))
         x += needed
     return parts, y + _LEGEND + _MARGIN
 
@@ -238,12 +223,3 @@ def _meanings(spans: Sequence[Span]) -> Iterator[tuple[str, str]]:
         yield PLAIN_COLOUR, "no stage"
     if WAIT_FILL in fills:
         yield WAIT_FILL, "waits"
-
-
-def _pixels(text: str) -> int:
-    return int(len(text) * _CHARACTER) + 1
-
-
-def _text(x: float, y: float, text: str, attributes: str = "") -> str:
-    space = " " if attributes else ""
-    return f'<text x="{x:g}" y="{y:g}"{space}{attributes}>{escape(text)}</text>'
