@@ -24,7 +24,7 @@ CHANGES: Mapping[str, Sequence[str]] = {
     "no agents: loads waited for": (f"without {SCHEDULE}", f"without {PIPELINE}"),
     "no TMA stores": ("tileas-choose-tma{stores=false}",),
     "no TMA": ("without tileas-choose-tma",),
-    "CTAs take tile after tile": ("tileas-make-persistent{mode=on}",),
+    "a CTA for each tile": ("tileas-make-persistent{mode=off}",),
 }
 """By what it is called, changes of passes as `compile_with` takes them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -13,8 +13,19 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 
 import tileas_xdsl as tileas
 from benchmarks.gpu_timing import Launch
-from tileas_xdsl.compiler import compile, passes_to_ptx
+from tileas_xdsl.compiled_kernel import CompiledKernel
+from tileas_xdsl.compiler import (
+    compile_module,
+    passes_to_ptx,
+    registered_context,
+    tile_ir_module,
+)
+from tileas_xdsl.frontend.cutile.kernels import parameters_of
+from tileas_xdsl.frontend.cutile.tile_ir import export_bytecode
+from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 from tileas_xdsl.runtime.gpu.device_arrays import device_array
+from tileas_xdsl.tuning.candidates import Task
+from tileas_xdsl.tuning.prediction.scalar_values import numbers_of
 
 TORCH_TYPES = {
     "f16": "float16",
@@ -118,13 +129,27 @@ def cutile(
             tileas.launch(torch.cuda.current_stream(), tuple(grid), kernel, tuple(args))
             return
         if not made:
-            found = [device_array(value, "data") for value in args]
-            pairs = zip(args, found, strict=True)
-            shadows = [value if array is None else array.shadow for value, array in pairs]
-            made.append(compile(kernel, *shadows, target=target, passes=passes))
+            made.append(compiled_by(passes, kernel, args, grid, target))
         made[0].launch(*args, grid=grid)
 
     return launch
+
+
+def compiled_by(
+    passes: Sequence[ArgSpec], kernel: Any, args: Sequence[Any], grid: Sequence[int], target: str
+) -> CompiledKernel:
+    """Compile a kernel of cuTile by other passes, in the form that this launch of it wants."""
+    found = [device_array(value, "data") for value in args]
+    pairs = zip(args, found, strict=True)
+    values = [value if array is None else array.shadow for value, array in pairs]
+    parameters = parameters_of(kernel, values, is_dispatched=True)
+    x, y, z = (*grid, 1, 1)[:3]
+    numbers = tuple(numbers_of(flattened(parameters, values)))
+    task = Task(export_bytecode(kernel, parameters), target, numbers, (x, y, z))
+    module = tile_ir_module(task.content, "<benchmark>")
+    context = registered_context()
+    made = compile_module(module, context, target, passes=passes, choose=task.wants)
+    return replace(made, parameters=parameters)
 
 
 def bound_by_memory(

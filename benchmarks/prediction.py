@@ -177,7 +177,7 @@ def _predictions(
     """Yield the configurations of each kernel that are looked at."""
     waiting: dict[str, list[tuple[Config, Future[Any]]]] = {}
     for name in _chosen_names(options):
-        configs = all_configs(_request(name, target))[: 2 * options.configs]
+        configs = all_configs(_request(name, target), options.seed)[: 2 * options.configs]
         waiting[name] = [
             (config, executor.submit(predicted_in_worker, name, config, target))
             for config in configs
@@ -393,6 +393,7 @@ def _run(options: argparse.Namespace) -> Iterator[Row]:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", metavar="TEXT", help="kernels with this in them")
     parser.add_argument("--configs", type=int, default=20, help="of a kernel (20)")
+    parser.add_argument("--seed", type=int, default=0, help="draws other ones (0)")
     parser.add_argument("--predict", action="store_true", help="measure nothing")
     parser.add_argument("--replay", type=Path, metavar="FILE.json", help="times that it measured")
     parser.add_argument("--target", help="the GPU's, or sm_90a")
