@@ -48,7 +48,7 @@ def row_stride(load: TiledLoadOp) -> SSAValue | int | None:
     return None if strides[-2] == DYNAMIC_INDEX else strides[-2]
 
 
-def note_rows(load: TiledLoadOp, stride: int) -> None:
-    """Note how rows that are so many elements apart take the path."""
+def note_rows(load: TiledLoadOp, stride: int, *, at_once: bool) -> None:
+    """Note how rows take the path that are so many elements apart; whether all CTAs run at once."""
     pitch = stride * bits_of(element_of(load.result.type)) // 8
-    load.attributes[ROW_PERCENT] = IntegerAttr(row_percent(pitch), i32)
+    load.attributes[ROW_PERCENT] = IntegerAttr(row_percent(pitch, at_once=at_once), i32)

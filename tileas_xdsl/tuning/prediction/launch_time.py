@@ -37,6 +37,7 @@ from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.bounds.work_counts import LOOPS
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
@@ -256,7 +257,8 @@ def predicted(
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
     blocks = prod(grid)
-    _note_traffic(function, spec.tile_block_ctas, numbers[0])
+    at_once = blocks <= costs.multiprocessors
+    _note_traffic(function, spec.tile_block_ctas, numbers[0], at_once=at_once)
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
@@ -347,15 +349,17 @@ def rounds_together(pipelined: ModuleOp) -> Mapping[Location | None, int]:
     return found
 
 
-def _note_traffic(function: func.FuncOp, ctas: int, numbers: ScalarValues) -> None:
-    """Note at loads by TMA which the CTAs of a tile block share, and how far rows are apart."""
+def _note_traffic(
+    function: func.FuncOp, ctas: int, numbers: ScalarValues, *, at_once: bool
+) -> None:
+    """Note at loads by TMA which the CTAs of a tile block share, and how rows take the path."""
     extents = (ctas, 1, 1)
     for op in function.walk():
         if not isinstance(op, TiledLoadOp) or not isinstance(op.atom.data, TmaAtom):
             continue
         stride = row_stride(op)
         if known := stride if isinstance(stride, int) or stride is None else numbers.of(stride):
-            note_rows(op, known)
+            note_rows(op, known, at_once=at_once)
         values = (*op.coords, *op.offsets)
         is_same = all(is_same_in_cluster(value, extents) for value in values)
         if ctas > 1 and is_same and runs_uniformly(op, extents):
@@ -424,11 +428,13 @@ def _add_loop(
 
 
 def _is_serial(facts: LoopFacts) -> bool:
-    """Whether a loop loads tiles and is not pipelined: an iteration waits for what it loads."""
+    """Whether a loop that multiplies nothing has no producer: rounds follow one another."""
     has_product = facts.roofline is not None and facts.roofline.product_flops
-    return not has_product and any(
+    is_divided = any(one.role == Role.PRODUCER for one in facts.operations)
+    is_refused = any(
         one.what == "pipeline" and one.location == facts.location for one in facts.reasons
     )
+    return not has_product and (is_refused or not is_divided)
 
 
 def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> tuple[int, int]:
