@@ -452,6 +452,76 @@ func.func @guarded(%s: tensor<64x64xf32>, %n: i32) -> tensor<64x1xf32> {
 
 // -----
 
+// Scores that a tangent bounds: what is off near zero counts as little as what is off near 1.
+
+func.func @bounded(%s: tensor<64x64xf32>, %v: tensor<64x64xf16>, %mask: tensor<64x64xi1>, %n: i32) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  %fifty = arith.constant dense<50.0> : tensor<64x64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %zero, %m0 = %none, %o0 = %zeros) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>) : i32 {
+    %c = arith.divf %s, %fifty : tensor<64x64xf32>
+    %t = math.tanh %c : tensor<64x64xf32>
+    %bounded = arith.mulf %t, %fifty : tensor<64x64xf32>
+    %k = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %mask[%row, %column] : tensor<64x64xi1>
+      %z = tensor.extract %bounded[%row, %column] : tensor<64x64xf32>
+      %e = arith.constant 0xFF800000 : f32
+      %o = arith.select %y, %z, %e : f32
+      nv_tileas.yield %o : f32
+    }
+    %r = nv_tileas.reduce %k {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %m1 = arith.maxnumf %m0, %r : tensor<64xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %m1[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %k, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64xf32>
+    %f = math.exp %d : tensor<64xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %l1 = math.fma %l0, %f, %u : tensor<64xf32>
+    %q = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    %product = nv_tileas.dot %q, %v, %zeros : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %g = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %y = tensor.extract %f[%row] : tensor<64xf32>
+      nv_tileas.yield %y : f32
+    }
+    %o1 = math.fma %o0, %g, %product : tensor<64x64xf32>
+    scf.yield %l1, %m1, %o1 : tensor<64xf32>, tensor<64xf32>, tensor<64x64xf32>
+  }
+  func.return %l, %o : tensor<64xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @bounded
+// CHECK-NOT:     math.tanh
+// CHECK-DAG:     %[[H:.*]] = arith.constant dense<5.000000e-01>
+// CHECK-DAG:     %[[M:.*]] = arith.constant dense<-5.000000e+01>
+// CHECK-DAG:     %[[C:.*]] = arith.constant dense<5.770780e-02>
+// CHECK:         %[[X:.*]] = arith.mulf %s, %[[C]]
+// CHECK-NEXT:    %[[E:.*]] = math.exp2 %[[X]] {nv_tileas.ftz}
+// CHECK-NEXT:    %[[S:.*]] = math.fma %[[E]], %[[H]], %[[H]]
+// CHECK-NEXT:    %[[I:.*]] = arith.divf %{{.*}}, %[[S]] {nv_tileas.rounding = "approx", nv_tileas.ftz}
+// CHECK-NEXT:    %[[B:.*]] = math.fma %[[I]], %[[M]], %{{.*}} :
+// CHECK-NEXT:    nv_tileas.generate
+// CHECK:           tensor.extract %[[B]]
+
+// -----
+
 // Products of the weights are added to what their sum is scaled by, too: they begin with that, and
 // the factor is as exact as the weights. One that scales other products stays accurate (below).
 

@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.compute.weights import mark_weight
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.transforms.relax_weights.bounded_scores import bound_by_powers
 from tileas_xdsl.transforms.relax_weights.positive_scales import make_positive
 from tileas_xdsl.transforms.relax_weights.scaled_scores import ONE, Scale, with_scale
 from tileas_xdsl.transforms.relax_weights.unscaled_maxima import carry_unscaled
@@ -69,6 +70,7 @@ class TileasRelaxWeights(ModulePass):
                 if float_mode(quotient).exact:
                     _multiply_by_inverse(quotient)
             make_positive(weights)
+            bound_by_powers(weights)
             for total, product in weights.late_products():
                 _accumulate(total, product)
             scale, are_multiplied = carry_unscaled(weights), weights.are_multiplied
