@@ -1,4 +1,4 @@
-"""Compare-and-swap of cuTile where an element is masked out or out of bounds."""
+"""Atomics of cuTile: swaps that are masked out or out of bounds, sums of rows by vectors."""
 
 from __future__ import annotations
 
@@ -57,3 +57,29 @@ def test_what_is_not_updated_gives_what_was_expected(
         found = run(*arguments, grid=grid).arrays
         np.testing.assert_array_equal(found[0], new[:length])
         np.testing.assert_array_equal(found[3], old)
+
+
+@ct.kernel
+def add_rows(gradients: Any, tokens: Any, table: Any, loaded: Any) -> None:
+    """The gradient of an embedding: 8 neighbours of f16 in a thread are 8 of f32."""
+    rows = ct.load(tokens, (ct.bid(0),), (4,))[:, None]
+    columns = ct.arange(256, dtype=ct.int32)[None, :]
+    values = ct.load(gradients, (ct.bid(0), 0), (4, 256)).astype(ct.float32)
+    before = ct.gather(loaded, (rows, columns))
+    ct.atomic_add(table, (rows, columns), values + before)
+
+
+def test_rows_are_added_by_vectors_of_16_bytes() -> None:
+    rng = np.random.default_rng(6)
+    gradients = rng.standard_normal((16, 256)).astype(np.float16)
+    tokens = rng.integers(0, 10, 16).astype(np.int32)
+    table, loaded = (rng.standard_normal((10, 256)).astype(np.float32) for _ in range(2))
+    expected = table.astype(np.float64)
+    np.add.at(expected, tokens, gradients.astype(np.float64) + loaded[tokens])
+    arguments = (gradients, tokens, table, loaded)
+    kernel = tileas.compile(add_rows, *arguments, target="sm_90a")
+    assert "red.relaxed.gpu.global.add.v4.f32" in kernel.ptx
+    assert "global.add.f32" not in kernel.ptx
+    found = kernel.emulate(*arguments, grid=4)
+    assert not found.findings
+    np.testing.assert_allclose(found.arrays[2], expected, rtol=0, atol=1e-5)

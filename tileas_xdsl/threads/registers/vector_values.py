@@ -56,6 +56,16 @@ def assembled(
 ) -> RegisterTile:
     """Build a tile from its access chunks; `make` returns the element or vector of a chunk."""
     found = [(chunk, make(chunk)) for chunk in thread_chunks(e, layout, bits_of(element))]
+    return tile_of_chunks(e, layout, element, found)
+
+
+def tile_of_chunks(
+    e: ThreadBuilder,
+    layout: RegisterLayout,
+    element: Attribute,
+    found: Sequence[tuple[AccessChunk, SSAValue]],
+) -> RegisterTile:
+    """Build a tile from chunks and the element or vector of each."""
     parts: list[SSAValue] = []
     vectors = vectors_of(layout)
     for block in range(vectors.count):

@@ -43,7 +43,7 @@ from tileas_xdsl.threads.registers.coordinates import (
     is_holding_warp,
     thread_chunks,
 )
-from tileas_xdsl.threads.registers.vector_values import assembled, element, strip
+from tileas_xdsl.threads.registers.vector_values import element, strip, tile_of_chunks
 
 Access = TypeVar("Access", RegisterTile | Scalar, None)
 
@@ -77,7 +77,9 @@ class Runs:
         e = where.e
         # A run of one element gains nothing over a plain access, and 128 bits is the widest access
         # of all targets.
-        found = list(thread_chunks(e, layout, bits, stored=stored))
+        most = max(MAX_ACCESS_BITS // bits, 1)
+        chunks = thread_chunks(e, layout, bits, stored=stored)
+        found = [part for chunk in chunks for part in chunk.divided(most)]
         sizes = {chunk.count * bits for chunk in found}
         if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) == 1:
             return None
@@ -141,7 +143,8 @@ class Runs:
             type_: VectorType[Attribute] = VectorType(self.type.element_type, [chunk.count])
             return self.e.insert(LoadOp(pointer, type_, exists, fill=padding)).result
 
-        return assembled(self.e, self.base.layout, self.type.element_type, loaded)
+        found = [(chunk, loaded(chunk)) for chunk in self.chunks]
+        return tile_of_chunks(self.e, self.base.layout, self.type.element_type, found)
 
     def store(self, value: RegisterTile | Scalar) -> None:
         """Store all chunks by vector accesses."""
