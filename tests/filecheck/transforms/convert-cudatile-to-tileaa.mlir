@@ -52,6 +52,31 @@ cuda_tile.module @kernels {
 
 // -----
 
+// A quotient by a power of two is a product with its inverse, if that is not subnormal.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @quotients
+  entry @quotients() {
+    %x = constant <f32: [1.0, 2.0, 3.0, 4.0]> : tile<4xf32>
+    %h = constant <f16: [1.0, 2.0, 3.0, 4.0]> : tile<4xf16>
+    %128 = constant <f32: 128.0> : tile<4xf32>
+    // CHECK: %[[INVERSE:.*]] = arith.constant dense<7.812500e-03> : tensor<4xf32>
+    // CHECK-NEXT: %a = arith.mulf %x, %[[INVERSE]] : tensor<4xf32>
+    %a = divf %x, %128 : tile<4xf32>
+    // CHECK: %[[INVERSE:.*]] = arith.constant dense<7.812500e-03> : tensor<4xf32>
+    // CHECK-NEXT: arith.mulf %a, %[[INVERSE]] {nv_tileas.ftz} : tensor<4xf32>
+    %b = divf %a, %128 rounding<approx> flush_to_zero : tile<4xf32>
+    %three = constant <f32: 3.0> : tile<4xf32>
+    // CHECK: arith.divf %x, %three : tensor<4xf32>
+    %c = divf %x, %three : tile<4xf32>
+    %most = constant <f16: 32768.0> : tile<4xf16>
+    // CHECK: arith.divf %h, %most : tensor<4xf16>
+    %d = divf %h, %most : tile<4xf16>
+    return
+  }
+}
+
+// -----
+
 // Facts and views: a token is there if somebody asks for it.
 cuda_tile.module @kernels {
   // CHECK-LABEL: @views

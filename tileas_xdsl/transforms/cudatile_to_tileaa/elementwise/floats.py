@@ -10,10 +10,21 @@ f32 and f64 keep the operation and get the attribute; nearest even is what no at
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import frexp
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr, UnitAttr, f32, i1
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    StringAttr,
+    UnitAttr,
+    f32,
+    i1,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.cuda_tile.enums import (
@@ -23,8 +34,11 @@ from tileas_xdsl.dialects.cuda_tile.enums import (
 )
 from tileas_xdsl.dialects.cuda_tile.tiles import floats as ct
 from tileas_xdsl.dialects.cuda_tile.tiles import functions as ctf
+from tileas_xdsl.dialects.ir_queries import uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
+from tileas_xdsl.dialects.nv_tileaa.compute.shapes import SplatOp
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import AWAY, DIRECTED, FLUSH, ROUNDING
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope
@@ -34,7 +48,6 @@ Make = Callable[..., Any]
 
 _OPERATIONS: Mapping[type[Operation], Make] = {
     ct.AddFOp: arith.AddfOp,
-    ct.DivFOp: arith.DivfOp,
     ct.FmaOp: math.FmaOp,
     ct.MulFOp: arith.MulfOp,
     ct.SubFOp: arith.SubfOp,
@@ -76,6 +89,9 @@ KEYWORDS: Mapping[RoundingMode, str] = {
 }
 """How `nv_tileas.rounding` says a mode; what it does not say is rounded to nearest."""
 
+_WIDE_EXPONENTS = BFloat16Type | Float32Type | Float64Type
+"""Floats whose powers of two reach from 2**-126 to 2**126 at least."""
+
 _ACCURATE_IN_FULL = (ctf.ExpOp, ctf.TanHOp)
 """Functions that over the full range are what they are without a mode: accurate."""
 
@@ -108,7 +124,16 @@ def _modes(op: Operation) -> dict[str, Attribute]:
 
 
 def _made(c: Converter, op: Operation, make: Make) -> Sequence[SSAValue]:
-    operands, modes = c.get_all(op.operands), _modes(op)
+    return _applied(c, op, make, c.get_all(op.operands), _modes(op))
+
+
+def _applied(
+    c: Converter,
+    op: Operation,
+    make: Make,
+    operands: Sequence[SSAValue],
+    modes: Mapping[str, Attribute],
+) -> Sequence[SSAValue]:
     type_: Any = operands[0].type
     if _is_narrowed(op, element_of(type_)):
         operands = [_rounded(c, value, f32, {}) for value in operands]
@@ -147,6 +172,29 @@ def function(c: Converter, op: Operation) -> Sequence[SSAValue]:
     return _made(c, op, _OPERATIONS[type(op)])
 
 
+def quotient(c: Converter, op: ct.DivFOp) -> Sequence[SSAValue]:
+    """A quotient; by a power of two, a product with the inverse: both round the same number."""
+    dividend, divisor = operands = c.get_all(op.operands)
+    inverse = _exact_inverse(divisor)
+    if inverse is None:
+        return _applied(c, op, arith.DivfOp, operands, _modes(op))
+    modes, factor = _modes(op), constant(c.builder, inverse, divisor.type)
+    if rounding_of(op) in (RoundingMode.APPROX, RoundingMode.FULL):
+        del modes[ROUNDING]
+    return _applied(c, op, arith.MulfOp, [dividend, factor], modes)
+
+
+def _exact_inverse(divisor: SSAValue) -> float | None:
+    """The inverse of a power of two that a tile is full of; neither of them is subnormal."""
+    scalar = divisor.owner.source if isinstance(divisor.owner, SplatOp) else divisor
+    number, element = uniform_constant(scalar), element_of(divisor.type)
+    if not isinstance(number, FloatAttr) or not isinstance(element, Float16Type | _WIDE_EXPONENTS):
+        return None
+    half, exponent = frexp(number.value.data)
+    most = 14 if isinstance(element, Float16Type) else 126
+    return 1 / number.value.data if abs(half) == 0.5 and abs(exponent - 1) <= most else None
+
+
 def extreme(c: Converter, op: ct.ExtremeOp) -> Sequence[SSAValue]:
     """The larger or the smaller one."""
     return _made(c, op, _EXTREMES[type(op)][op.propagate_nan is not None])
@@ -178,5 +226,6 @@ FLOATS: Mapping[type[Operation], Rule] = {
     **dict.fromkeys(_OPERATIONS, function),
     **dict.fromkeys(_EXTREMES, extreme),
     ct.CmpFOp: compared,
+    ct.DivFOp: quotient,
     ct.RemFOp: remainder,
 }
