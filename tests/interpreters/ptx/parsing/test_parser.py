@@ -86,6 +86,12 @@ def test_what_other_compilers_write_is_read() -> None:
         ("/* never", 6, "this comment is never closed"),
         (".shared .align 3 .b8 x[4];", 6, "the alignment 3 is no power of two"),
         (".shared .b8 x[99999999999];", 6, "99999999999 elements are not in 0..2147483648"),
+        (
+            ".reg .u64 %r;\nmov.u64 %r, 18446744073709551616;",
+            7,
+            "'18446744073709551616' has more than",
+        ),
+        (".reg .u64 %r;\nst.u64 [%r+0x10000000000000000], 0;", 7, "has more than 64 bits"),
         (".wonder 3;", 6, "directive '.wonder' is not supported inside a kernel"),
         (".reg .b32 %r;\n@%r ret;", 7, "'%r' is of type .b32, a guard is .pred"),
     ],

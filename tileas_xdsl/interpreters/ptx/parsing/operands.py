@@ -24,7 +24,7 @@ from tileas_xdsl.interpreters.ptx.parsing.syntax import (
     Symbol,
     Vector,
 )
-from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor, integer_value
+from tileas_xdsl.interpreters.ptx.parsing.token_stream import Cursor
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 
@@ -185,8 +185,7 @@ def _number(cursor: Cursor) -> Integer | Float:
     negative = cursor.accept("-")
     token = cursor.token
     if token.kind == "int":
-        cursor.take()
-        value = integer_value(token.text)
+        value = cursor.number()
         return Integer(-value if negative else value)
     if token.kind not in ("float", "hexfloat"):
         cursor.fail(f"expected a number, found {cursor.shown()}")

@@ -68,8 +68,16 @@ class Cursor:
         negative = self.accept("-")
         if self.token.kind != "int":
             self.fail(f"expected {what}, found {self.shown()}")
-        value = integer_value(self.take().text)
+        value = self.number()
         return -value if negative else value
+
+    def number(self) -> int:
+        """Consume and return an integer literal, which has 64 bits at most."""
+        value = integer_value(self.token.text)
+        if value >> 64:
+            self.fail(f"{self.shown()} has more than 64 bits")
+        self.take()
+        return value
 
     def integers(self, what: str) -> tuple[int, ...]:
         """Consume and return one or more integers separated by commas."""
