@@ -49,7 +49,9 @@ def test_a_length_has_one_form(length: int, bounds: tuple[int, int]) -> None:
 
 
 def test_rows_that_nearly_fill_a_tile_have_the_code_of_all() -> None:
-    assert chosen(7169, 7169) is None
+    """They wrap around where they begin between vectors, and have no form of their own."""
+    assert chosen(7169, 7169) == chosen(8176, 8176) == (7169, 8176)
+    assert chosen(8177, 8177) is None
     assert chosen(8191, 8191) is None
 
 

@@ -13,7 +13,7 @@ So only the run in which the row ends and the one in which it begins are compare
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import arith, scf
@@ -26,7 +26,12 @@ from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, i1_constant, xor
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    constant_like,
+    i1_constant,
+    xor,
+)
 from tileas_xdsl.threads.codegen.known_integers import interval_of, least_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.threads.index.per_thread_tables import Table
@@ -62,6 +67,10 @@ class ComparedRuns:
     """The runs that the comparisons are known to hold of, in all threads."""
     behind: Sequence[range]
     """The runs that they are known not to hold of, in any thread."""
+    begun: Mapping[range, bool]
+    """Where no position wraps around in front of the bound, whether a run begins at 0 or later."""
+    moved: SSAValue
+    """The columns before those in front of 0 wrap around."""
 
     @staticmethod
     def of(
@@ -93,8 +102,9 @@ class ComparedRuns:
         shift = e.values.get(moved.rhs)
         moves = interval_of(shift.value) if isinstance(shift, Scalar) else None
         inside, behind = _decided(runs, table, moves, bound.value)
-        number = op.predicate.value.data
-        return ComparedRuns(columns, runs, mask, bound.value, number, inside, behind)
+        begun = _begun(runs, table, moves, bound.value, mask)
+        compared = columns, runs, mask, bound.value, op.predicate.value.data
+        return ComparedRuns(*compared, inside, behind, begun, value(wrapped.lhs))
 
     def selected(self, e: ThreadBuilder, taken: SSAValue, other: SSAValue) -> SSAValue:
         """A vector of the elements of two, where the comparisons hold and where they do not."""
@@ -103,9 +113,7 @@ class ComparedRuns:
     def _of_run(self, e: ThreadBuilder, run: range, taken: SSAValue, other: SSAValue) -> SSAValue:
         first = element(e, self.columns, run[0])
 
-        def part(side: SSAValue) -> SSAValue:
-            vector = _is_vector(side)
-            return strip(e, side, run[0], len(run)) if vector else repeated(e, side, len(run))
+        part = partial(part_of, e, run=run)
 
         def one_by_one() -> SSAValue:
             sides = (taken, other)
@@ -120,8 +128,34 @@ class ComparedRuns:
 
         if run in self.inside or run in self.behind:
             return part(taken if run in self.inside else other)
+        if run in self.begun:
+            return self._of_ends(e, run, taken, other)
         all_hold = self._holds(e, add(e, first, len(run) - 1))
         return _either(e, all_hold, partial(part, taken), some_do_not)
+
+    def _of_ends(self, e: ThreadBuilder, run: range, taken: SSAValue, other: SSAValue) -> SSAValue:
+        """A run of columns that do not wrap around, each of which is compared with both ends."""
+        first, sides = element(e, self.moved, run[0]), (taken, other)
+        zero, is_begun = constant_like(e, first, 0), self.begun[run]
+
+        def is_below(first: SSAValue, last: SSAValue) -> SSAValue:
+            ends = self._holds(e, last)
+            if is_begun:
+                return ends
+            begins = e.insert(arith.CmpiOp(first, zero, "sge")).result
+            return e.insert(arith.AndIOp(begins, ends)).result
+
+        def one_by_one() -> SSAValue:
+            found: list[SSAValue] = []
+            for k in range(len(run)):
+                column = add(e, first, k)
+                holds = is_below(column, column)
+                arms = [element(e, v, run[0] + k) if _is_vector(v) else v for v in sides]
+                found.append(e.insert(selection(holds, *arms)).result)
+            return joined(e, found)
+
+        all_hold = is_below(first, add(e, first, len(run) - 1))
+        return _either(e, all_hold, partial(part_of, e, taken, run), one_by_one)
 
     def _of_one(
         self, e: ThreadBuilder, first: SSAValue, k: int, sides: tuple[SSAValue, SSAValue], at: int
@@ -158,6 +192,22 @@ def _decided(
     return inside, behind
 
 
+def _begun(
+    runs: Sequence[range],
+    table: Table,
+    moves: tuple[int, int] | None,
+    bound: SSAValue,
+    mask: int,
+) -> Mapping[range, bool]:
+    """Whether runs begin at 0 or later; none where positions may wrap around below the bound."""
+    least, most = least_of(bound), most_of(bound)
+    if moves is None or moves[1] > 0 or least is None or least < 0 or most is None:
+        return {}
+    if most > mask + 1 + moves[0]:
+        return {}
+    return {run: int(table[:, run[0]].min()) + moves[0] >= 0 for run in runs}
+
+
 def _either(
     e: ThreadBuilder,
     condition: SSAValue,
@@ -172,6 +222,12 @@ def _either(
             e.insert(scf.YieldOp(given[-1]))
     made = scf.IfOp(condition, [given[0].type], Region(blocks[0]), Region(blocks[1]))
     return e.insert(made).results[0]
+
+
+def part_of(e: ThreadBuilder, side: SSAValue, run: range) -> SSAValue:
+    """The elements of a run, of which a scalar is all."""
+    vector = _is_vector(side)
+    return strip(e, side, run[0], len(run)) if vector else repeated(e, side, len(run))
 
 
 def may_branch(op: Operation, taken: SSAValue) -> bool:

@@ -38,6 +38,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.rows.rotated_row import Column, RotatedRow, RowLoads, either
+from tileas_xdsl.threads.gmem.rows.row_ends import RowEnds
 from tileas_xdsl.threads.gmem.rows.vector_cuts import WORD, VectorCut
 from tileas_xdsl.threads.gmem.rows.vectors_around import load_around
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -148,14 +149,18 @@ def store_rotated(e: ThreadBuilder, rows: Rows, tile: RegisterTile) -> None:
 
     def each(piece: AccessChunk) -> list[SSAValue]:
         row = rows(piece)
+        ends = RowEnds.of(row, piece) if row.never_wraps else None
         for k in range(piece.count):
             column = row.column(piece, k)
             value = element(e, tile.parts[piece.block], piece.register + k)
-            e.insert(StoreOp(value, row.pointer(column), row.exists(column, piece)))
+            has = row.exists(column, piece) if ends is None else ends.has(k)
+            e.insert(StoreOp(value, row.pointer(column), logical_and(e, has, piece.exists)))
         return []
 
     def by_elements(piece: AccessChunk) -> list[SSAValue]:
         row = rows(piece)
+        if row.never_wraps:
+            return each(piece)
         behind = row.is_behind(row.column(piece), piece.count)
         return [*either(e, behind, list, partial(each, piece))]
 
@@ -223,7 +228,7 @@ def _all(e: ThreadBuilder, conditions: Sequence[SSAValue | None]) -> SSAValue | 
 def _is_whole_store(row: RotatedRow, piece: AccessChunk) -> SSAValue | None:
     """Whether a piece is one store."""
     e, count = row.e, piece.count
-    whole = logical_and(e, row.is_whole(row.column(piece), count), piece.exists)
+    whole = logical_and(e, row.are_inside(row.column(piece), count, piece), piece.exists)
     if row.is_promised(count):
         return whole
     return logical_and(e, whole, is_equal(e, row.beyond(count), 0))
@@ -239,7 +244,7 @@ def _parts(row: RotatedRow, width: int, piece: AccessChunk) -> _Vector:
     """The elements of a piece that is whole, so many at once."""
     e, kind = row.e, row.view.element
     first = row.column(piece)
-    whole = None if row.has(piece, 0) else row.is_whole(first, piece.count)
+    whole = None if row.has(piece, 0) else row.are_inside(first, piece.count, piece)
     type_ = kind if width == 1 else VectorType(kind, [width])
     begin, found = row.pointer(first, width), list[SSAValue]()
     for k in range(0, piece.count, width):

@@ -147,6 +147,25 @@ class RotatedRow:
         """The piece of the row that a chunk of the tile is."""
         return replace(chunk, shift=chunk.shift + self.ahead) if self.ahead else chunk
 
+    @property
+    def never_wraps(self) -> bool:
+        """Whether a row is known to end before the tile does, from wherever it begins on."""
+        shift = interval_of(self.shift)
+        if shift is None or self.most is None or self.part is not None:
+            return False
+        return shift[1] <= 0 and self.most - shift[0] <= self.width
+
+    def may_begin_in(self, piece: AccessChunk) -> bool:
+        """Whether columns of a piece may be in front of the row."""
+        shift = interval_of(self.shift)
+        return shift is None or piece.shift + shift[0] < 0
+
+    def may_end_in(self, piece: AccessChunk) -> bool:
+        """Whether columns of a piece may be behind the row, if the row exists."""
+        shift = interval_of(self.shift)
+        is_behind = shift is None or shift[1] > 0 or piece.span == 1
+        return is_behind or piece.shift + piece.span > self.least
+
     def begins_before(self, count: int) -> bool:
         """Whether element 0 is known to be column 0, or fewer than so many in front of it."""
         shift = interval_of(self.shift)
@@ -160,8 +179,7 @@ class RotatedRow:
         """
         first = add(self.e, cast_index(self.e, piece.column, i32), self.begin)
         further = piece.shift + position
-        shift = interval_of(self.shift)
-        if shift is not None and piece.shift + shift[0] >= 0:
+        if self.never_wraps or not self.may_begin_in(piece):
             return Column(first, further)
         return Column(modulo(self.e, add(self.e, first, further), self.width))
 
@@ -176,7 +194,16 @@ class RotatedRow:
 
     def exists(self, column: Column, piece: AccessChunk) -> SSAValue | None:
         """Whether an element of a piece is in bounds."""
-        return logical_and(self.e, self.is_inside(column), piece.exists)
+        return logical_and(self.e, self.are_inside(column, 1, piece), piece.exists)
+
+    def are_inside(self, first: Column, count: int, piece: AccessChunk) -> SSAValue:
+        """Whether so many columns of a piece are adjacent and in bounds, at either end."""
+        ends = self.is_whole(first, count)
+        if not (self.never_wraps and self.may_begin_in(piece)):
+            return ends
+        least = i32_constant(self.e, -first.further)
+        begins = self.e.insert(arith.CmpiOp(first.base, least, "sge")).result
+        return self.e.insert(arith.AndIOp(begins, ends)).result
 
     def is_whole(self, first: Column, count: int) -> SSAValue:
         """Whether so many columns are adjacent and in bounds.
@@ -196,9 +223,7 @@ class RotatedRow:
 
     def is_certain(self, piece: AccessChunk) -> bool:
         """Whether a piece is known to be inside of the row in all threads, if the row exists."""
-        shift = interval_of(self.shift)
-        begins = shift is not None and shift[1] <= 0 and piece.shift + shift[0] >= 0
-        return begins and piece.span > 1 and piece.shift + piece.span <= self.least
+        return not self.may_begin_in(piece) and not self.may_end_in(piece)
 
     def has(self, piece: AccessChunk, around: int) -> bool:
         """Whether a piece and as many columns on either side are known to be in the array."""

@@ -36,6 +36,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.gmem.rows.rotated_row import Column, RowLoads, either
+from tileas_xdsl.threads.gmem.rows.row_ends import RowEnds
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.vector_values import element, joined, zero_of
 
@@ -120,7 +121,14 @@ class VectorsAround:
             selected = partial(self._selected, piece, loaded)
             return [*either(e, self.is_there(piece), selected, partial(loads.each, piece))]
 
+        def in_part() -> list[SSAValue]:
+            padding = loads.padding or zero_of(loads.row.view.element)
+            return [RowEnds.of(loads.row, piece).kept(loaded, padding)]
+
         def not_whole() -> list[SSAValue]:
+            if loads.row.never_wraps:
+                is_behind = self._is_behind_array(piece)
+                return [*either(e, is_behind, partial(loads.each, piece), in_part)]
             met = loads.row.is_inside(self.column(piece))
             return [*either(e, met, of_elements, partial(loads.nothing, piece))]
 
@@ -141,6 +149,13 @@ class VectorsAround:
             return ends
         begins = e.insert(arith.OrIOp(self.begins, self._begins(piece))).result
         return e.insert(arith.AndIOp(ends, begins)).result
+
+    def _is_behind_array(self, piece: AccessChunk) -> SSAValue:
+        """Whether a piece meets the row, and its vector reaches beyond the array."""
+        e = self.loads.e
+        met = self.loads.row.is_inside(self.column(piece))
+        is_there = e.insert(arith.XOrIOp(self.is_there(piece), i1_constant(e, True))).result
+        return e.insert(arith.AndIOp(met, is_there)).result
 
     def _selected(self, piece: AccessChunk, loaded: SSAValue) -> list[SSAValue]:
         e, row = self.loads.e, self.loads.row
