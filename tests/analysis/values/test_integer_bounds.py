@@ -1,11 +1,12 @@
-"""Upper bounds of integers that are not negative."""
+"""Integers that are not negative, and their upper bounds."""
 
 from __future__ import annotations
 
 import pytest
 from support.ir import parse
+from xdsl.ir import SSAValue
 
-from tileas_xdsl.analysis.values.integer_bounds import upper_bound
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative, upper_bound
 
 CASES = {
     "all of a byte": ("%found = arith.extui %byte : i8 to i32", 255),
@@ -39,14 +40,37 @@ CASES = {
 }
 
 
+NEVER_NEGATIVE = {
+    "%found = nv_tileaa.get_program_id {axis = 0 : i32}": True,
+    "%found = nv_tileaa.assume %word, #nv_tileaa.bounded<0, ?> : i32": True,
+    "%found = nv_tileaa.assume %word, #nv_tileaa.bounded<-1, ?> : i32": False,
+    "%found = arith.floordivsi %four, %c28 : i32": True,
+    "%found = arith.floordivsi %word, %c28 : i32": False,
+    "%found = arith.remsi %extent, %word : i32": True,
+    "%found = arith.minsi %extent, %word : i32": False,
+    "%found = arith.subi %extent, %four : i32": False,
+    "%found = arith.addi %extent, %four : i32": False,  # it may wrap
+}
+
+
+@pytest.mark.parametrize(("code", "never"), NEVER_NEGATIVE.items())
+def test_what_is_never_negative(code: str, never: bool) -> None:
+    assert is_never_negative(_found(code)) is never
+
+
 @pytest.mark.parametrize(("code", "bound"), CASES.values(), ids=CASES)
 def test_bounds(code: str, bound: int | None) -> None:
+    assert upper_bound(_found(code)) == bound
+
+
+def _found(code: str) -> SSAValue:
     module = parse(f"""
 func.func @f(%byte : i8, %half : i16, %word : i32, %flag : i1) {{
   %four = arith.constant 4 : i32
   %c28 = arith.constant 28 : i32
+  %extent = nv_tileaa.assume %word, #nv_tileaa.bounded<0, ?> : i32
   {code}
   func.return
 }}""")
     (found,) = (r for op in module.walk() for r in op.results if r.name_hint == "found")
-    assert upper_bound(found) == bound
+    return found

@@ -7,6 +7,8 @@ cuda_tile.module @kernels {
   // CHECK-LABEL: func.func @scalars(%p: !nv_tileaa.ptr<f32, 1>, %n: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>, nv_tileaa.compute_capability = 90 : i32, nv_tileaa.target_spec = "sm_90a", nv_tileaa.num_worker_warps_per_cta = 8 : i32}
   entry @scalars(%p: tile<ptr<f32>>, %n: tile<i32>) optimization_hints = <sm_90 = {num_worker_warps_per_cta = 8}> {
     // CHECK: %x = nv_tileaa.get_program_id {axis = 0 : i32}
+    // Nobody reads the others.
+    // CHECK-NOT: get_program_id
     %x, %y, %z = get_tile_block_id : tile<i32>
     // Tiles of rank 0 are scalars.
     // CHECK: %a = arith.addi %x, %n : i32
@@ -83,8 +85,15 @@ cuda_tile.module @kernels {
   entry @views(%p: tile<ptr<f32>>, %n: tile<i32>) {
     // CHECK: %a = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
     %a = assume div_by<16>, %p : tile<ptr<f32>>
-    // CHECK: %v = nv_tileaa.make_memref %a, sizes[%n : i32], strides : !nv_tileaa.ptr<f32, 1> -> memref<?xf32, strided<[1]>>
-    %v = make_tensor_view %a, shape = [%n], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
+    // CHECK: %d = nv_tileaa.assume %n, #nv_tileaa.div_by<16> : i32
+    %d = assume div_by<16>, %n : tile<i32>
+    // CHECK: %m = nv_tileaa.assume %d, #nv_tileaa.bounded<0, ?> : i32
+    %m = assume bounded<0, ?>, %d : tile<i32>
+    // What is said already is not said again.
+    // CHECK-NOT: nv_tileaa.assume
+    %e = assume div_by<16>, %m : tile<i32>
+    // CHECK: %v = nv_tileaa.make_memref %a, sizes[%m : i32], strides : !nv_tileaa.ptr<f32, 1> -> memref<?xf32, strided<[1]>>
+    %v = make_tensor_view %a, shape = [%e], strides = [1] : tile<i32> -> tensor_view<?xf32, strides=[1]>
     // CHECK: %w = nv_tileaa.block_tile %v {tileSizes = array<i64: 8>, dimGroups = array<i64: 0>} : memref<?xf32, strided<[1]>> -> !nv_tileaa.tiled_view<8xf32>
     %w = make_partition_view %v : partition_view<tile=(8), padding_value = neg_inf, tensor_view<?xf32, strides=[1]>>
     // CHECK: %[[T:.*]] = nv_tileaa.create_mem_token : !nv_tileaa.mem_token

@@ -1,4 +1,4 @@
-"""Upper bounds of integers that are not negative, of numbers, tiles and elements in a `generate`.
+"""Integers that are not negative, and their upper bounds: numbers, tiles, elements of a `generate`.
 
 %w = arith.extui %byte : i8 to i32         255
 %h = arith.shrsi %w, 4                     15
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, gpu, tensor
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
+from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp, GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
     ExpandDimsOp,
@@ -47,6 +48,37 @@ def upper_bound(value: SSAValue, depth: int = 0) -> int | None:
     found = None if rule is None else rule(owner, lambda one: upper_bound(one, depth + 1))
     return found if found is not None and found < 1 << (_bits(value) - 1) else None
 
+
+def is_never_negative(value: SSAValue, depth: int = 0) -> bool:
+    """Return whether no element is negative, also where nothing bounds it above."""
+    owner = value.owner
+    if depth > MAX_DEPTH or not isinstance(owner, Operation):
+        return upper_bound(value) is not None
+    kind = type(owner)
+    if kind in _COUNTS or (isinstance(owner, AssumeOp) and _is_bounded_below(owner)):
+        return True
+    if (places := _NEVER_NEGATIVE_LIKE.get(kind)) is not None:
+        return all(is_never_negative(v, depth + 1) for v in owner.operands[places])
+    return upper_bound(value) is not None
+
+
+def _is_bounded_below(op: AssumeOp) -> bool:
+    low = op.fact.bounds[0] if isinstance(op.fact, BoundedAttr) else None
+    return low is not None and low >= 0
+
+
+_COUNTS = (gpu.BlockIdOp, gpu.GridDimOp, GetNumProgramsOp, GetProgramIdOp)
+
+_NEVER_NEGATIVE_LIKE: Mapping[type[Operation], slice] = {
+    AssumeOp: slice(1),
+    arith.CeilDivSIOp: slice(2),
+    arith.DivSIOp: slice(2),
+    arith.FloorDivSIOp: slice(2),
+    arith.IndexCastOp: slice(1),
+    arith.MinSIOp: slice(2),
+    arith.RemSIOp: slice(1),
+}
+"""Operations whose results are never negative where these operands are not."""
 
 Bound = Callable[[SSAValue], int | None]
 

@@ -26,8 +26,8 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.types import converted_type
 OpT = TypeVar("OpT", bound=Operation)
 INDEX = IndexType()
 
-Rule: TypeAlias = "Callable[[Converter, Any], Sequence[SSAValue]]"
-"""An operation gives the values that take the place of its results."""
+Rule: TypeAlias = "Callable[[Converter, Any], Sequence[SSAValue | None]]"
+"""An operation gives the values that take the place of its results; None where nobody reads one."""
 
 Body: TypeAlias = Callable[..., SSAValue]
 """What scalars give."""
@@ -82,7 +82,7 @@ class Converter:
         """The error for an operation that has no equivalent."""
         return op_error(op, message("convert_cudatile_to_tileaa.failed"))
 
-    def bind(self, results: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
+    def bind(self, results: Sequence[SSAValue], values: Sequence[SSAValue | None]) -> None:
         """Say what takes the place of results; names go along.
 
         A token behind an access is not there if nobody asks for it.
@@ -90,6 +90,8 @@ class Converter:
         wanted = results[: len(values)]
         assert not any(any(result.uses) for result in results[len(values) :])
         for result, value in zip(wanted, values, strict=True):
+            if value is None:
+                continue
             if value.name_hint is None:
                 value.name_hint = result.name_hint
             self.values[result] = value

@@ -9,6 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.dialects.cuda_tile.tiles import shapes as ct
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
 from tileas_xdsl.dialects.nv_tileaa import grid
@@ -16,8 +17,9 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa
 from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
-
-AXES = range(3)
+from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.wrapped_indices import (
+    is_python_remainder,
+)
 
 
 def constant(c: Converter, op: ConstantOp) -> Sequence[SSAValue]:
@@ -113,20 +115,37 @@ def insert(c: Converter, op: ct.InsertOp) -> Sequence[SSAValue]:
 
 
 def select(c: Converter, op: ct.SelectOp) -> Sequence[SSAValue]:
-    """One value or the other, for each element."""
+    """One value or the other, for each element; remainders that are not negative as they are."""
     values = c.get_all(op.operands)
+    if is_python_remainder(op) and _is_of_never_negative(values[2]):
+        return [values[2]]
     element = element_of(values[1].type)
     return [c.by_element(element, values, lambda *v: c.insert(arith.SelectOp(*v)).result)]
 
 
-def block_id(c: Converter, op: ct.GetTileBlockIdOp) -> Sequence[SSAValue]:
+def _is_of_never_negative(remainder: SSAValue) -> bool:
+    owner = remainder.owner
+    return isinstance(owner, arith.RemSIOp) and all(map(is_never_negative, owner.operands))
+
+
+def block_id(c: Converter, op: ct.GetTileBlockIdOp) -> Sequence[SSAValue | None]:
     """The numbers of the block."""
-    return [c.insert(grid.GetProgramIdOp(axis)).result for axis in AXES]
+    return _along_axes(c, op, grid.GetProgramIdOp)
 
 
-def num_blocks(c: Converter, op: ct.GetNumTileBlocksOp) -> Sequence[SSAValue]:
+def num_blocks(c: Converter, op: ct.GetNumTileBlocksOp) -> Sequence[SSAValue | None]:
     """The extents of the grid."""
-    return [c.insert(grid.GetNumProgramsOp(axis)).result for axis in AXES]
+    return _along_axes(c, op, grid.GetNumProgramsOp)
+
+
+def _along_axes(
+    c: Converter, op: Operation, query: type[grid.GetProgramIdOp | grid.GetNumProgramsOp]
+) -> Sequence[SSAValue | None]:
+    """A query along each axis that the program reads: most read one."""
+    return [
+        c.insert(query(axis)).result if result.first_use is not None else None
+        for axis, result in enumerate(op.results)
+    ]
 
 
 SHAPES: Mapping[type[Operation], Rule] = {

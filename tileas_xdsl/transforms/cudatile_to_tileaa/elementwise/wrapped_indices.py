@@ -10,6 +10,7 @@ remainder is undefined, and nothing is accessed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
@@ -34,7 +35,7 @@ def extent_of_wrapped(op: CmpIOp) -> SSAValue | None:
     is_unsigned = op.signedness.data is Signedness.UNSIGNED
     if shape_of(extent.type) or not is_unsigned or not _is_not_negative(op.rhs):
         return None
-    if not isinstance(wrapped, SelectOp) or not _is_remainder(wrapped):
+    if not isinstance(wrapped, SelectOp) or not is_python_remainder(wrapped):
         return None
     remainder = wrapped.val_if_false.owner
     assert isinstance(remainder, RemIOp)
@@ -61,7 +62,7 @@ def _is_not_negative(value: SSAValue) -> bool:
     return False
 
 
-def _is_remainder(op: SelectOp) -> bool:
+def is_python_remainder(op: SelectOp) -> bool:
     """Whether a selection makes a remainder with the sign of the divisor of one by truncation."""
     remainder, added, condition = op.val_if_false.owner, op.val_if_true.owner, op.cond.owner
     if not isinstance(remainder, RemIOp) or remainder.signedness.data is not Signedness.SIGNED:
@@ -76,11 +77,23 @@ def _is_remainder(op: SelectOp) -> bool:
     )
     return (
         isinstance(differ, XOrIOp)
-        and {_negative(one) for one in differ.operands} == {left, by}
+        and _tell_signs(differ.operands, left, by)
         and isinstance(is_left, CmpIOp)
         and is_left.comparison_predicate.data is ComparisonPredicate.NOT_EQUAL
         and is_left.lhs is left
         and constant_number(is_left.rhs) == 0
+    )
+
+
+def _tell_signs(conditions: Sequence[SSAValue], left: SSAValue, by: SSAValue) -> bool:
+    """Whether one condition says that `left` is negative, and the other that `by` is.
+
+    Of a divisor that is a positive number cuTile says `false`.
+    """
+    told = {_negative(one) for one in conditions}
+    is_positive = (constant_number(by) or 0) > 0
+    return told == {left, by} or (
+        is_positive and told == {left, None} and 0 in map(constant_number, conditions)
     )
 
 

@@ -30,13 +30,24 @@ def fact_of(op: AssumeOp) -> Attribute:
 
 
 def assume(c: Converter, op: AssumeOp) -> Sequence[SSAValue]:
-    """The same value; of unread strides nothing is said, of scalars nothing about neighbours."""
+    """The same value; of unread strides nothing is said, of scalars nothing about neighbours.
+
+    Nor what is said of the value already: cuTile repeats divisors behind bounds.
+    """
     value, fact = c.get(op.value), fact_of(op)
-    if is_unit_stride(op.result):
+    if is_unit_stride(op.result) or _is_said(value, fact):
         return [value]
     if isinstance(fact, facts.SameElementsAttr) and not fact.chunk.get_values():
         return [value]
     return [c.insert(facts.AssumeOp(value, fact)).result]
+
+
+def _is_said(value: SSAValue, fact: Attribute) -> bool:
+    while isinstance(owner := value.owner, facts.AssumeOp):
+        if owner.fact == fact:
+            return True
+        value = owner.source
+    return False
 
 
 def assert_(c: Converter, op: AssertOp) -> Sequence[SSAValue]:

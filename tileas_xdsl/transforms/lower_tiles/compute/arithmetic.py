@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith, gpu, math, memref
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.analysis.values.operand_ranges import RANGED, keep_operand_ranges
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp, GridDimOp
@@ -45,6 +46,23 @@ def constant(e: ThreadBuilder, op: arith.ConstantOp) -> Sequence[Lowered]:
     if constant is None:
         raise op_error(op, "a constant tile has one value in all of its elements")
     return [Splat(tile.get_shape(), tile.element_type, constant)]
+
+
+UNSIGNED: Mapping[type[Operation], type[Any]] = {
+    arith.CeilDivSIOp: arith.CeilDivUIOp,
+    arith.DivSIOp: arith.DivUIOp,
+    arith.FloorDivSIOp: arith.DivUIOp,
+    arith.RemSIOp: arith.RemUIOp,
+}
+"""Divisions of integers that are not negative: by a power of two a shift, or a mask."""
+
+
+def division(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
+    """Lower a division with a sign; of numbers that are never negative one without."""
+    if is_on_tiles(op) or not all(map(is_never_negative, op.operands)):
+        return elementwise(e, op)
+    made = UNSIGNED[type(op)](*(e.scalar(v) for v in op.operands))
+    return [Scalar(value) for value in on_scalars(e, made, made.operands)]
 
 
 def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
@@ -118,6 +136,7 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
 HANDLERS: Handlers = {
     **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), elementwise),
     arith.ConstantOp: constant,
+    **dict.fromkeys(UNSIGNED, division),
     **dict.fromkeys(RANGED, ranged),
     gpu.BlockIdOp: block_id,
     GetNumProgramsOp: num_programs,
