@@ -15,6 +15,7 @@ from tileas_xdsl.scheduling.loops.loop_scheduler import (
 )
 from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.scheduling.timing import loop_timing
+from tileas_xdsl.target.costs.units import Unit
 
 
 @pytest.mark.parametrize(
@@ -103,3 +104,18 @@ def test_an_operand_that_threads_write_is_in_one_place():
         if iteration:
             before = by_name["dot"][iteration - 1]
             assert min(e.began for e in writes) >= max(e.ready for e in before)
+
+
+def test_a_product_begins_when_all_have_met_behind_the_one_before():
+    """Nothing reads shared memory in between, so that an iteration takes more than all accesses."""
+    (loop,) = (op for op in parse(PRODUCT_OF_COMPUTED).walk() if isinstance(op, scf.ForOp))
+    found = schedule_loop(loop, ROOM, SchedulerOptions())
+    assert not isinstance(found, str)
+    timing, clock = loop_timing(found), found.found.model.latencies
+    accesses = timing.load[Unit.SHARED_MEMORY] * timing.per_iteration
+    written = 16384 + 16384
+    read_by_threads, written_by_threads = 16384, 16384
+    read_by_products = 2 * (64 * 64 * 2 + 16384)
+    moved = written + read_by_threads + written_by_threads + read_by_products
+    assert accesses == pytest.approx(moved / clock.shared_rate)
+    assert timing.per_iteration >= accesses + clock.drain + clock.barrier

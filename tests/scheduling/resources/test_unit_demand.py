@@ -11,7 +11,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
-from tileas_xdsl.scheduling.resources.unit_demand import work_of, written_cycles
+from tileas_xdsl.scheduling.resources.unit_demand import UnitDemand, work_of, written_cycles
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
 
@@ -60,6 +60,7 @@ CONVERSIONS = """
 func.func @conversions(%x: tensor<64x64xf16>) {
   %y = nv_tileas.convert_layout %x : tensor<64x64xf16> -> tensor<64x64xf16>
   %z = nv_tileas.convert_layout %x : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+  %u = nv_tileas.convert_layout %z : tensor<64x64xf16, #nv_tileas<space smem>> -> tensor<64x64xf16>
   func.return
 }
 """
@@ -67,8 +68,14 @@ func.func @conversions(%x: tensor<64x64xf16>) {
 
 def test_what_threads_leave_in_shared_memory_is_fenced() -> None:
     """A matrix unit reads it in another proxy, and threads write when all know it was read."""
-    module = parse(CONVERSIONS)
-    ops = [op for op in module.walk() if isinstance(op, ConvertLayoutOp)]
-    back, there = (work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1) for op in ops)
-    assert there.units == back.units
-    assert there.latency - back.latency == CLOCK.barrier + CLOCK.proxy_fence
+    back, there, out = _conversions()
+    assert back.units[Unit.SHARED_MEMORY] == 2 * there.units[Unit.SHARED_MEMORY]
+    assert there.units == out.units
+    fenced = 2 * CLOCK.barrier + CLOCK.proxy_fence
+    assert there.latency - out.latency == fenced
+    assert back.latency == 2 * out.latency + CLOCK.barrier
+
+
+def _conversions() -> list[UnitDemand]:
+    ops = [op for op in parse(CONVERSIONS).walk() if isinstance(op, ConvertLayoutOp)]
+    return [work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1) for op in ops]

@@ -93,14 +93,15 @@ def test_lanes_add_two_columns_of_an_accumulator_at_once(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("name", "config", "together"),
     [
-        ("cross_entropy", {"rows": 1, "num_worker_warps": 4, "occupancy": 4}, 4),
+        ("cross_entropy", {"rows": 2, "num_worker_warps": 4, "occupancy": 0}, 3),
+        ("layer_norm_dx", {"rows": 1, "num_worker_warps": 4, "occupancy": 4}, 5),
         ("embedding", {"rows": 16, "columns": 512, "num_worker_warps": 8}, 4),
     ],
 )
 def test_blocks_share_a_multiprocessor_by_registers_as_ptxas_has_them(
     name: str, config: dict[str, int], together: int
 ) -> None:
-    """106 of a thread are 112; of 64-bit addresses an access has one, not each element."""
+    """147 and 96 of a thread; of 64-bit addresses an access has one, not each element."""
     assert _predicted(CASES[name], **config).together == together
 
 
@@ -134,12 +135,12 @@ def test_rows_that_are_kept_in_shared_memory_come_from_dram_once() -> None:
 
 
 def test_rows_without_a_producer_follow_one_another() -> None:
-    """A tile of 8 rows is a loop over rows, whose warps reduce one before they load the next one.
+    """A tile of 16 rows is a loop over rows, whose warps reduce one before they load the next one.
 
-    On an H200 it takes 134.9 us, where tiles of two rows take 86.9.
+    On an H200 it takes 77.2 us; DRAM needs 67 of them.
     """
-    found = _predicted(CASES["cross_entropy"], rows=8, num_worker_warps=4, occupancy=0)
-    assert found.microseconds == pytest.approx(134.9, rel=0.05)
+    found = _predicted(CASES["softmax"], rows=16, num_worker_warps=4, occupancy=2)
+    assert found.microseconds == pytest.approx(77.2, rel=0.06)
 
 
 @pytest.mark.parametrize(("count", "is_faster"), [(3000, True), (2048, False)])

@@ -199,15 +199,23 @@ def _reduce(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDe
 
 
 def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    """Through shared memory: written, a barrier, read.
+    """Out of shared memory, into it, or from registers to registers through it, with a barrier.
 
     What stays there for matrix units is fenced, and written when all threads know it was read.
     """
-    sizes = (tile_bytes(r.type) for op in node.operations for r in op.results if _is_tile(r))
-    size = sum(sizes) // replicas
-    shared = ceil_div(2 * size, latencies.shared_rate)
-    lane = shared + 2 * latencies.shared_latency + latencies.barrier
-    if any(_is_on_chip(r) for op in node.operations for r in op.results):
+    moves = [
+        (_is_on_chip(op.operands[0]), _is_on_chip(result), tile_bytes(result.type))
+        for op in node.operations
+        for result in op.results
+        if _is_tile(result)
+    ]
+    size = sum(size * (2 if source == target else 1) for source, target, size in moves) // replicas
+    accesses = max((2 if source == target else 1 for source, target, _ in moves), default=1)
+    shared = ceil_div(size, latencies.shared_rate)
+    lane = shared + accesses * latencies.shared_latency
+    if any(target or not source for source, target, _ in moves):
+        lane += latencies.barrier
+    if any(target for _, target, _ in moves):
         lane += latencies.barrier + latencies.proxy_fence
     return UnitDemand({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
 
