@@ -110,16 +110,22 @@ def _shares(power: Power) -> Sequence[arith.DivfOp]:
 def _multiply_by_inverse(share: arith.DivfOp) -> None:
     """Divide 1 by the sum of a row, once, in place of each of its weights by it."""
     repeated = without_layout(share.rhs).owner
-    assert isinstance(repeated, GenerateOp), "sums of rows are repeated along them"
+    assert isinstance(repeated, GenerateOp | tensor.SplatOp), "sums of rows are repeated along them"
     inverse = repeated.clone()
-    last = inverse.body.block.last_op
-    read = None if last is None else last.operands[0].owner
-    assert isinstance(read, tensor.ExtractOp), "sums of rows are read as they are"
+    read = inverse if isinstance(inverse, tensor.SplatOp) else _read_by(inverse)
     builder = Builder(InsertPoint.before(share))
-    one = constant(builder, 1.0, read.tensor.type)
-    read.operands[0] = builder.insert(arith.DivfOp(one, read.tensor)).result
+    one = constant(builder, 1.0, read.operands[0].type)
+    read.operands[0] = builder.insert(arith.DivfOp(one, read.operands[0])).result
     builder.insert(inverse)
     Rewriter.replace_op(share, arith.MulfOp(share.lhs, inverse.result))
+
+
+def _read_by(repeated: GenerateOp) -> tensor.ExtractOp:
+    """Return what takes the numbers of rows that a tile repeats."""
+    last = repeated.body.block.last_op
+    read = None if last is None else last.operands[0].owner
+    assert isinstance(read, tensor.ExtractOp), "sums of rows are read as they are"
+    return read
 
 
 def _relax(power: Power, scale: Scale) -> Power:

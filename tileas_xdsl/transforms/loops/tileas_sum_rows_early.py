@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 
 BOUNDS = 3
@@ -60,7 +61,7 @@ def _late_sum(loop: scf.ForOp, index: int) -> tuple[ScaledSum, SSAValue, ReduceO
     """Return how a loop makes a tile, the factors of its rows, and the only reader, its sum."""
     total, read = ScaledSum.of(loop, index), readers(loop.results[index])
     rows = None if total is None else rows_of(total.factor)
-    if total is None or rows is None or len(read) != 1:
+    if total is None or rows is None or len(read) != 1 or not shape_of(rows[0].type):
         return None
     reduction, begin = read.pop(), uniform_constant(loop.iter_args[index])
     if not isinstance(reduction, ReduceOp) or not is_sum(reduction, rows[1]):

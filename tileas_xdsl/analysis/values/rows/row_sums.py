@@ -10,6 +10,7 @@ scf.for carrying %t {
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith, math, scf, tensor
 from xdsl.dialects.builtin import TensorType
@@ -74,8 +75,13 @@ def is_sum(op: Operation, axis: int) -> bool:
 
 
 def rows_of(tile: SSAValue) -> tuple[SSAValue, int] | None:
-    """Return the numbers of rows that a tile repeats along an axis, and the axis."""
+    """Return the numbers of rows that a tile repeats along an axis, and the axis.
+
+    A tile of one dimension is a row, and repeats one number.
+    """
     made = without_layout(tile).owner
+    if isinstance(made, tensor.SplatOp) and len(shape_of(tile.type) or ()) == 1:
+        return plain(made.input), 0
     if not isinstance(made, GenerateOp):
         return None
     block = made.body.block
@@ -95,21 +101,40 @@ def rows_of(tile: SSAValue) -> tuple[SSAValue, int] | None:
 
 
 def readers(value: SSAValue) -> set[Operation]:
-    """Return what reads a value, or the same elements in another layout or with other extents 1."""
+    """Return what reads a value, or the same elements in another layout or with other extents 1.
+
+    Of a tile of one element, what reads that as a number, and of a number what reads such a tile.
+    """
     found: set[Operation] = set()
     for use in value.uses:
         is_same = isinstance(use.operation, ConvertLayoutOp | ExpandDimsOp)
+        is_same |= _is_of_one_number(use.operation)
         found |= readers(use.operation.results[0]) if is_same else {use.operation}
     return found
 
 
 def plain(value: SSAValue) -> SSAValue:
-    """Return the value of which one has the elements, in another layout or with other extents 1."""
-    while isinstance(made := value.owner, ConvertLayoutOp | ExpandDimsOp | ViewOp):
-        if isinstance(made, ViewOp) and not _is_reshape(made):
+    """Return the value of which one has the elements, in another layout or with other extents 1.
+
+    Of the number that a tile without dimensions has, the tile; of a tile of one number, that.
+    """
+    while True:
+        made = value.owner
+        if isinstance(made, Operation) and _is_of_one_number(made):
+            value = made.operands[0]
+        elif isinstance(made, ConvertLayoutOp | ExpandDimsOp) or (
+            isinstance(made, ViewOp) and _is_reshape(made)
+        ):
+            value = made.source
+        else:
             return value
-        value = made.source
-    return value
+
+
+def _is_of_one_number(op: Operation) -> bool:
+    """Whether an operation takes the number of a tile of one, or makes such a tile of it."""
+    if isinstance(op, tensor.ExtractOp):
+        return not op.indices
+    return isinstance(op, tensor.SplatOp) and prod(shape_of(op.result.type) or ()) == 1
 
 
 def without_layout(value: SSAValue) -> SSAValue:
