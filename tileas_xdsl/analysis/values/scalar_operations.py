@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
@@ -34,3 +35,9 @@ def operations_behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
             seen.add(owner)
             pending += owner.operands
             yield owner
+
+
+def grid_axes_behind(value: SSAValue) -> set[str]:
+    """The axes of the grid along which tile blocks have other values."""
+    ids = (op for op in operations_behind([value]) if isinstance(op, gpu.BlockIdOp))
+    return {str(op.dimension.data) for op in ids}

@@ -441,25 +441,15 @@ Carried: TypeAlias = (
 """Lowered values that control flow can carry."""
 
 Lowered: TypeAlias = (
-    Scalar
-    | AskedTileBlock
+    Carried
     | Splat
-    | RegisterTile
-    | LateSums
     | SharedTile
     | PendingTile
     | GlobalView
     | Descriptor
-    | StageIndex
     | Stages
-    | OrderToken
-    | DotToken
-    | KeptTile
-    | LoadToken
     | LoadedLine
-    | StoreToken
     | BulkToken
-    | TmemTile
     | Unset
 )
 """The lowered form of a value of a tile program."""
@@ -483,18 +473,5 @@ def unflatten(like: Sequence[Lowered], parts: Sequence[SSAValue]) -> list[Lowere
 
 
 def _carried(value: Lowered) -> Carried:
-    assert isinstance(
-        value,
-        Scalar
-        | AskedTileBlock
-        | RegisterTile
-        | LateSums
-        | StageIndex
-        | OrderToken
-        | DotToken
-        | KeptTile
-        | LoadToken
-        | StoreToken
-        | TmemTile,
-    ), value
+    assert isinstance(value, Carried), value
     return value

@@ -71,6 +71,13 @@ def check_whole_bytes(op: Operation, view: GlobalView) -> None:
         raise op_error(op, f"elements {view.element} lie two in a byte; TMA alone moves them")
 
 
+def _check_rank(op: Operation, view: GlobalView, shape: tuple[int, ...]) -> None:
+    if not shape or len(shape) != len(view.extents):
+        raise op_error(
+            op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
+        )
+
+
 @dataclass(frozen=True)
 class GlobalTile:
     """A tile of an array in global memory."""
@@ -94,20 +101,10 @@ class GlobalTile:
     def of(e: ThreadBuilder, op: TiledOp, view: GlobalView, shape: tuple[int, ...]) -> GlobalTile:
         """Return the tile that an operation accesses; raise where it cannot be addressed."""
         check_whole_bytes(op, view)
-        if not shape or len(shape) != len(view.extents):
-            raise op_error(
-                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
-            )
+        _check_rank(op, view, shape)
         starts = [_start(e, op, view, shape, axis) for axis in range(len(shape))]
-        return GlobalTile(
-            view,
-            shape,
-            tuple(_as_int64(e, stride) for stride in view.strides),
-            tuple(cast_index(e, start, coordinate_type(view)) for start in starts),
-            tuple(divisor_of(e, start) for start in starts),
-            _limits(e, op, view),
-            coordinate_type(view),
-        )
+        unlimited = GlobalTile._from(e, view, shape, starts)
+        return replace(unlimited, limits=_limits(e, op, view))
 
     @staticmethod
     def at(
@@ -118,14 +115,20 @@ class GlobalTile:
         coords: Sequence[SSAValue],
     ) -> GlobalTile:
         """Return the tile that begins at an element, without bounds checks."""
-        if len(shape) != len(view.extents) or not shape:
-            raise op_error(
-                op, f"moves a tile of rank {len(shape)} of an array of rank {len(view.extents)}"
-            )
+        _check_rank(op, view, shape)
         starts = [
             add(e, index, begin if isinstance(begin, int) else cast_index(e, begin, IndexType()))
             for index, begin in zip(coords, view.starts, strict=True)
         ]
+        return GlobalTile._from(e, view, shape, starts)
+
+    @staticmethod
+    def _from(
+        e: ThreadBuilder,
+        view: GlobalView,
+        shape: tuple[int, ...],
+        starts: Sequence[SSAValue],
+    ) -> GlobalTile:
         return GlobalTile(
             view,
             shape,

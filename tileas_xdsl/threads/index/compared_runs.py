@@ -20,6 +20,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tileas_xdsl.analysis.values.rows.row_extents import uncast
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import constant_integer, enclosing_function
 from tileas_xdsl.dialects.kinds import has_instance
@@ -86,7 +87,7 @@ class ComparedRuns:
         """
         if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in IS_BELOW:
             return None
-        wrapped, bound = _uncast(op.lhs).owner, e.values.get(op.rhs)
+        wrapped, bound = uncast(op.lhs).owner, e.values.get(op.rhs)
         if op.lhs.type != IntegerType(WORD) or not isinstance(bound, Scalar):
             return None
         if not isinstance(wrapped, arith.AndIOp) or not isinstance(
@@ -244,12 +245,6 @@ def _runs(table: Table) -> Iterator[range]:
         if k == count or (table[:, k] != table[:, k - 1] + 1).any():
             yield range(begin, k)
             begin = k
-
-
-def _uncast(value: SSAValue) -> SSAValue:
-    while isinstance(made := value.owner, arith.IndexCastOp):
-        value = made.input
-    return value
 
 
 def _is_vector(value: SSAValue) -> bool:

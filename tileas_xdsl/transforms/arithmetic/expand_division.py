@@ -52,7 +52,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
-from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, length_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
 from tileas_xdsl.transforms.math_functions.fragment_reductions import largest, least, reduced
@@ -133,13 +133,6 @@ class Quotient:
         if self.inverts:
             return 1 / LARGEST_WITH_INVERSE, LARGEST_WITH_INVERSE
         return SMALLEST_DIVISOR, LARGEST if self.tiny else LARGEST_WITH_INVERSE
-
-
-def length_of(value: SSAValue) -> int:
-    """The number of elements of a fragment."""
-    type_ = as_vector(value.type)
-    assert type_ is not None
-    return type_.get_shape()[0]
 
 
 @dataclass(frozen=True)

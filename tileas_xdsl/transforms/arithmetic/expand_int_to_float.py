@@ -47,7 +47,7 @@ from tileas_xdsl.analysis.values.bit_fields import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.cute import MakeFragmentOp, MapFragmentOp, SliceFragmentOp
-from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
+from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, length_of
 from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.xdsl_ops import extraction
@@ -109,7 +109,7 @@ class ExpandIntToFloat(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for each in instances_in(op, MapFragmentOp):
             found = _sum_of(each)
-            if found is not None and found.is_exact and _length(each.inputs[0]) >= PAIR:
+            if found is not None and found.is_exact and length_of(each.inputs[0]) >= PAIR:
                 _expand(found)
 
 
@@ -147,14 +147,8 @@ def _is_byte(value: SSAValue) -> bool:
     return element_of(value.type) == i8 and _span(value) == Span(BYTE, signed=True)
 
 
-def _length(value: SSAValue) -> int:
-    type_ = as_vector(value.type)
-    assert type_ is not None
-    return type_.get_shape()[0]
-
-
 def _span(value: SSAValue) -> Span:
-    spans = [span_of(Element(value, k)) for k in range(_length(value))]
+    spans = [span_of(Element(value, k)) for k in range(length_of(value))]
     found = spans[0]
     for span in spans[1:]:
         found = found.joined(span)
@@ -163,7 +157,7 @@ def _span(value: SSAValue) -> Span:
 
 def _splat(value: SSAValue) -> int | None:
     """Return the number that all elements are."""
-    found = {constant_of(Element(value, k)) for k in range(_length(value))}
+    found = {constant_of(Element(value, k)) for k in range(length_of(value))}
     return found.pop() if len(found) == 1 else None
 
 
@@ -212,7 +206,7 @@ class _Writer:
 
     def biased(self, value: SSAValue) -> Value:
         """Return the floats of all elements."""
-        count = _length(value)
+        count = length_of(value)
         elements = [Element(value, k) for k in range(count)]
         elements += elements[-1:] * (count % PAIR)
         fields = [field_of(element, self.span.bits) for element in elements]
@@ -256,10 +250,10 @@ class _Writer:
         value, position, bits = one.element.value, one.element.position, one.element.bits
         if bits == WORD:
             return one
-        if as_vector(value.type) is None or _length(value) * bits % WORD:
+        if as_vector(value.type) is None or length_of(value) * bits % WORD:
             return BitField(Element(self._extended(one.element)), one.offset)
         if value not in self.words:
-            type_ = VectorType(i32, [_length(value) * bits // WORD])
+            type_ = VectorType(i32, [length_of(value) * bits // WORD])
             self.words[value] = self._made(vector.BitcastOp(value, type_))
         word, place = divmod(position, WORD // bits)
         return BitField(Element(self.words[value], word), one.offset + place * bits)

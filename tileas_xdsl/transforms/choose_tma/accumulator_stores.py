@@ -32,7 +32,6 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
-    IntegerAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -46,6 +45,7 @@ from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -232,7 +232,7 @@ def _store_column_chunks(
     tile = as_tile(buffer.type)
     assert tile is not None
     width = tile.get_shape()[-1]
-    zero, one, count, columns = (_number(builder, n) for n in (0, 1, pieces, width))
+    zero, one, count, columns = (constant(builder, n) for n in (0, 1, pieces, width))
     view = builder.insert(ViewOp(array_of(store.view), _narrow(store.view.type, width))).result
     first = builder.insert(arith.MuliOp(store.coords[-1], count)).result
     body = Block(arg_types=[IndexType()])
@@ -266,10 +266,6 @@ def _chunk_count(tile: Tile) -> int:
     """Return the number of column chunks of which each one fits the staging tile."""
     size, columns = prod(tile.get_shape()) * bits_of(tile.element_type) // 8, tile.get_shape()[-1]
     return next((n for n in range(1, columns) if columns % n == 0 and size <= n * STAGING_BYTES), 1)
-
-
-def _number(builder: Builder, number: int) -> SSAValue:
-    return builder.insert(arith.ConstantOp(IntegerAttr(number, IndexType()))).result
 
 
 def _narrow(view: Attribute, width: int) -> TiledViewType:

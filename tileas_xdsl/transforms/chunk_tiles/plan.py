@@ -118,6 +118,11 @@ WRITES = (AtomicRmwOp, StoreOp, TiledStoreOp)
 ACCESSES = (LoadOp, TiledLoadOp, *WRITES)
 
 
+def is_awaited(op: Operation) -> bool:
+    """Whether an operation behind an access is ordered after it."""
+    return isinstance(op, ACCESSES) and op.out_token is not None and bool(op.out_token.uses)
+
+
 @dataclass(frozen=True)
 class ChunkPlan:
     """The operations of a block that run once for each of `count` chunks."""

@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.transforms.choose_tma.legality import load_problem
-from tileas_xdsl.transforms.chunk_tiles.plan import touching
+from tileas_xdsl.transforms.chunk_tiles.plan import is_awaited, touching
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles, set_operand, take_part
@@ -81,11 +81,7 @@ def _may_be_moved(op: Operation, touched: AbstractSet[Operation]) -> bool:
     if not isinstance(op, TiledLoadOp):
         return isinstance(op, ConvertLayoutOp | ViewOp) or is_elementwise(op)
     is_free = op.token is not None and op.token.owner not in touched
-    return is_free and not _is_awaited(op) and load_problem(op) is None
-
-
-def _is_awaited(op: TiledLoadOp) -> bool:
-    return op.out_token is not None and bool(op.out_token.uses)
+    return is_free and not is_awaited(op) and load_problem(op) is None
 
 
 def _multiply_in_loop(op: DotOp, operations: Sequence[Operation], tiles: Tiles) -> None:

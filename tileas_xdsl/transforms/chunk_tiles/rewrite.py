@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     i32,
 )
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, ChunkPlan
+from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, ChunkPlan, is_awaited
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
 
@@ -22,7 +22,7 @@ def cut(plan: ChunkPlan) -> None:
     block = last.parent
     assert block is not None
     bounds = [arith.ConstantOp(IntegerAttr(number, i32)) for number in (0, plan.count, 1)]
-    carried = [op for op in plan.operations if isinstance(op, ACCESSES) and _is_awaited(op)]
+    carried = [op for op in plan.operations if isinstance(op, ACCESSES) and is_awaited(op)]
     tokens = [op.token for op in carried if op.token is not None]
     body = Block(arg_types=[i32, *(token.type for token in tokens)])
     low, high, step = bounds
@@ -39,8 +39,3 @@ def cut(plan: ChunkPlan) -> None:
         body.add_op(op)
     body.add_op(scf.YieldOp(*(op.out_token for op in carried if op.out_token is not None)))
     take_part(operations_in(body), plan.tiles, plan.count, chunk.result)
-
-
-def _is_awaited(op: Operation) -> bool:
-    """Whether an access behind the loop is ordered after one of the block."""
-    return isinstance(op, ACCESSES) and op.out_token is not None and bool(op.out_token.uses)

@@ -28,6 +28,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     ACCESSES,
     CONTROL,
+    is_awaited,
     may_be_cut,
     may_be_repeated,
     operations_of,
@@ -116,11 +117,6 @@ def unroll(kernel: func.FuncOp, tiles: Tiles, count: int) -> None:
         take_part([inner for op in made for inner in operations_in(op)], own, count, number.result)
 
 
-def _is_awaited(op: Operation) -> bool:
-    """Whether later accesses are ordered after one; its parts are then ordered, too."""
-    return isinstance(op, ACCESSES) and op.out_token is not None and bool(op.out_token.uses)
-
-
 @dataclass
 class _Unrolling:
     """A kernel while the parts of a class of tiles take the place of wholes."""
@@ -161,7 +157,7 @@ class _Unrolling:
             Rewriter.insert_op(copy, InsertPoint.before(op))
             mine.update(zip(op.results, copy.results, strict=True))
             made.append(copy)
-            if isinstance(before, ACCESSES) and isinstance(copy, ACCESSES) and _is_awaited(op):
+            if isinstance(before, ACCESSES) and isinstance(copy, ACCESSES) and is_awaited(op):
                 assert before.out_token is not None
                 set_operand(copy, copy.token, before.out_token)
             before = copy

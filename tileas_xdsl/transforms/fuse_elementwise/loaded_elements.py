@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, SSAValue, Use
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
@@ -87,15 +87,11 @@ def _coordinate(rewriter: PatternRewriter, tile: SSAValue, extent: int, place: i
         return tile
     known = _constant(tile)
     if known is not None:
-        return _index(rewriter, known * extent + place)
-    first = rewriter.insert(arith.MuliOp(tile, _index(rewriter, extent))).result
-    return rewriter.insert(arith.AddiOp(first, _index(rewriter, place))).result
+        return constant(rewriter, known * extent + place)
+    first = rewriter.insert(arith.MuliOp(tile, constant(rewriter, extent))).result
+    return rewriter.insert(arith.AddiOp(first, constant(rewriter, place))).result
 
 
 def _constant(index: SSAValue) -> int | None:
     made = index.owner
     return constant_integer(made.input if isinstance(made, arith.IndexCastOp) else index)
-
-
-def _index(rewriter: PatternRewriter, value: int) -> SSAValue:
-    return rewriter.insert(arith.ConstantOp(IntegerAttr(value, IndexType()))).result

@@ -26,7 +26,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
-from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -84,16 +84,10 @@ def _axes_of_columns(access: TiledLoadOp | TiledStoreOp) -> Iterator[str]:
     made = without_promises(view.source).owner if isinstance(view, ViewOp) else None
     if not isinstance(made, MakeMemrefOp) or made.stride(len(access.coords) - 1) != 1:
         return
-    *rows, column = map(_axes, access.coords)
+    *rows, column = map(grid_axes_behind, access.coords)
     of_rows = set[str]().union(*rows)
     if len(column) == 1 and AXES[0] in of_rows and not column & of_rows:
         yield from column
-
-
-def _axes(coord: SSAValue) -> set[str]:
-    """The axes of the grid along which tile blocks have other coordinates."""
-    ids = (op for op in operations_behind([coord]) if isinstance(op, gpu.BlockIdOp))
-    return {str(op.dimension.data) for op in ids}
 
 
 def _order(kernel: func.FuncOp, first: str) -> None:

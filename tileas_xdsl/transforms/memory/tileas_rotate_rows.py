@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import gcd, prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu, scf
+from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
@@ -43,7 +43,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
-from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
@@ -175,7 +175,7 @@ class _Rotation:
             return False
         if isinstance(self.anchor.parent_op(), scf.ForOp):
             return True
-        return not any(_axes(coord) for op in self.lines for coord in op.coords)
+        return not any(grid_axes_behind(coord) for op in self.lines for coord in op.coords)
 
     def pays(self, warps: int, target: Target) -> bool:
         """Whether its accesses take less time than those by elements.
@@ -346,12 +346,6 @@ def meets_lines(function: func.FuncOp, target: Target) -> bool:
     """
     warps = KernelFacts(function).spec.num_warps
     return any(m.pays(warps, target) and m.keeps_lines(target) for m in _rotations(function))
-
-
-def _axes(coord: SSAValue) -> set[str]:
-    """The dimensions of the grid along which tile blocks have other coordinates."""
-    ids = (op for op in operations_behind([coord]) if isinstance(op, gpu.BlockIdOp))
-    return {str(op.dimension.data) for op in ids}
 
 
 @dataclass(frozen=True)

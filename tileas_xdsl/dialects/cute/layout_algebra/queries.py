@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.cute.base.operands import (
 )
 from tileas_xdsl.dialects.cute.base.operation import (
     AlgebraOp,
+    cute_family_op,
     integers_of,
 )
 from tileas_xdsl.dialects.cute.base.symbolic_values import (
@@ -289,18 +290,22 @@ class CoordinateOp(AlgebraOp, ABC):
     shape = operand_def()
     result = result_def()
     traits = traits_def(Pure())
-    KIND: ClassVar[Any] = CoordType
 
 
-@irdl_op_definition
-class Idx2CrdOp(CoordinateOp):
-    """The coordinate of an index in a shape."""
-
-    name = "cute.idx2crd"
+class NestedCoordinateOp(CoordinateOp):
+    """The coordinate of an index, nested as the shape."""
 
     def compute(self, *operands: Any) -> Any:
         index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         return Tree(CoordType, int_tuple.idx2crd(index, shape))
+
+
+Idx2CrdOp = cute_family_op(
+    NestedCoordinateOp, "Idx2CrdOp", "idx2crd", "The coordinate of an index in a shape."
+)
+GetHierCoordOp = cute_family_op(
+    NestedCoordinateOp, "GetHierCoordOp", "get_hier_coord", "The same under another name."
+)
 
 
 @irdl_op_definition
@@ -313,17 +318,6 @@ class GetFlatCoordOp(CoordinateOp):
         index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
         crd = int_tuple.idx2crd(index, shape)
         return Tree(CoordType, flat(crd) if is_tuple(crd) else crd)
-
-
-@irdl_op_definition
-class GetHierCoordOp(CoordinateOp):
-    """The coordinate of an index, nested as the shape."""
-
-    name = "cute.get_hier_coord"
-
-    def compute(self, *operands: Any) -> Any:
-        index, shape = numbers_of(operands[0], "the index"), shape_of(operands[1])
-        return Tree(CoordType, int_tuple.idx2crd(index, shape))
 
 
 @irdl_op_definition

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     VectorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.kinds import Kinds
 
@@ -41,6 +41,13 @@ def integer_bits(type_: Attribute) -> int:
 def as_vector(type_: Attribute) -> VectorType | None:
     """The type if it is a vector, else None."""
     return cast(VectorType, type_) if _VECTORS[type(type_)] else None
+
+
+def length_of(value: SSAValue) -> int:
+    """The number of elements of a fragment."""
+    vector = as_vector(value.type)
+    assert vector is not None
+    return vector.get_shape()[0]
 
 
 def stored_bytes(type_: Attribute) -> int | None:

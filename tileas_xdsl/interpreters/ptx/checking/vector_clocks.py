@@ -65,6 +65,14 @@ class ClockSnapshot:
         return ClockSnapshot(self.ordered, self.visible, self.tensor, self.foreign)
 
 
+def joined(known: ClockSnapshot | None, arrival: ClockSnapshot | None) -> ClockSnapshot | None:
+    """The clocks of all arrivals: those known, which may change, and those of another one."""
+    if known is None or arrival is None:
+        return known if arrival is None else arrival.copy()
+    known.join(arrival)
+    return known
+
+
 @dataclass(slots=True)
 class AsyncEvent:
     """A started asynchronous operation: its agent, its stamp, and the clocks at its start."""

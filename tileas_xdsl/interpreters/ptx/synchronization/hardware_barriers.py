@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot, joined
 
 NAMED_BARRIERS = 16
 
@@ -36,12 +36,7 @@ class NamedBarrier:
 
     def join(self, snapshot: ClockSnapshot | None) -> None:
         """Join the clocks of an arrival."""
-        if snapshot is None:
-            return
-        if self.snapshot is None:
-            self.snapshot = snapshot.copy()
-        else:
-            self.snapshot.join(snapshot)
+        self.snapshot = joined(self.snapshot, snapshot)
 
     def reset(self) -> None:
         """Begin the next generation after all threads have arrived."""
@@ -75,12 +70,7 @@ class ClusterBarrier:
 
     def join(self, snapshot: ClockSnapshot | None) -> None:
         """Join the clocks of an arrival."""
-        if snapshot is None:
-            return
-        if self.current is None:
-            self.current = snapshot.copy()
-        else:
-            self.current.join(snapshot)
+        self.current = joined(self.current, snapshot)
 
     def try_complete_phase(self) -> bool:
         """Complete the phase if all threads have arrived; return whether it completed."""

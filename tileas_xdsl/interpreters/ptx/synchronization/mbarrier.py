@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
+from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot, joined
 
 MAX_COUNT = (1 << 20) - 1
 """The largest expected count and the largest transaction count of a phase."""
@@ -83,12 +83,7 @@ class MBarrier:
 
     def join(self, snapshot: ClockSnapshot | None) -> None:
         """Join the clocks of an arrival into the current phase."""
-        if snapshot is None:
-            return
-        if self.current is None:
-            self.current = snapshot.copy()
-        else:
-            self.current.join(snapshot)
+        self.current = joined(self.current, snapshot)
 
     def has_ended(self, parity: int) -> bool:
         """Return whether the phase of a parity has completed: the current one has the other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -56,22 +56,27 @@ def convert_load(op: CopyCallOp, conv: Converter, atom: TmaLoadType) -> None:
 
 def convert_store(op: CopyCallOp, conv: Converter, atom: TmaStoreType) -> None:
     """One `cp.async.bulk.tensor` to global memory for each box."""
-    _check_mode(op, text(atom.mode))
-    _check_policy(op, values_of(conv, op.atom))
-    desc = descriptor_of(conv, op, op.atom)
-    for coords, smem in _boxes(op, conv, atom, desc, op.destinations[0], op.sources[0]):
+    for desc, coords, smem in _stored_boxes(op, conv, atom):
         conv.effect(TmaStoreOp(desc, smem, coords))
     conv.kill(op)
 
 
 def convert_reduce(op: CopyCallOp, conv: Converter, atom: TmaReduceType) -> None:
     """One `cp.reduce.async.bulk.tensor` for each box."""
+    for desc, coords, smem in _stored_boxes(op, conv, atom):
+        conv.effect(TmaReduceOp(desc, smem, coords, text(atom.kind).lower()))
+    conv.kill(op)
+
+
+def _stored_boxes(
+    op: CopyCallOp, conv: Converter, atom: TmaStoreType | TmaReduceType
+) -> Iterator[tuple[SSAValue, Sequence[SSAValue], SSAValue]]:
+    """The descriptor of each box of a store, its coordinates, and its place in shared memory."""
     _check_mode(op, text(atom.mode))
     _check_policy(op, values_of(conv, op.atom))
     desc = descriptor_of(conv, op, op.atom)
     for coords, smem in _boxes(op, conv, atom, desc, op.destinations[0], op.sources[0]):
-        conv.effect(TmaReduceOp(desc, smem, coords, text(atom.kind).lower()))
-    conv.kill(op)
+        yield desc, coords, smem
 
 
 def _check_mode(op: Operation, mode: str) -> None:
