@@ -38,7 +38,7 @@ from tileas_xdsl.frontend.tilelang.operations.fast_math import allow_fast_math
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.kernel_launcher import Launcher
-from tileas_xdsl.target.kernel_abi import suits
+from tileas_xdsl.target.launches.launch_forms import suits
 
 TARGET = "sm_90a"
 PASSES = os.environ.get("TILELANG_PASSES")

@@ -21,8 +21,8 @@ from tileas_xdsl.diagnostics.suggest import did_you_mean
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.target.kernel_abi import Question
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.launches.launch_forms import Question
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from tileas_xdsl.runtime.kernel_forms import KernelForms
     from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.runtime.levels import LevelResult
-    from tileas_xdsl.target.kernel_abi import Grid, KernelAbi
+    from tileas_xdsl.target.kernel_abi import KernelAbi
+from tileas_xdsl.target.launches.launch_forms import Grid
 
 ROW_BITS = 128
 """What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""

@@ -62,8 +62,10 @@ from tileas_xdsl.target.kernel_abi import (
     PERSISTENT_LAUNCHES,
     SHARED_LOADS,
     UNEVEN_WAVES,
-    ChooseForm,
     KernelAbi,
+)
+from tileas_xdsl.target.launches.launch_forms import (
+    ChooseForm,
     Question,
     chosen_count,
     chosen_lengths,

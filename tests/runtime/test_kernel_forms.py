@@ -12,7 +12,8 @@ pytest.importorskip("cuda.tile")
 from kernels.cutile import matmul as products
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.kernel_forms import KernelForms
-from tileas_xdsl.target.kernel_abi import ChooseForm, KernelAbi, Question, usual_form
+from tileas_xdsl.target.kernel_abi import KernelAbi
+from tileas_xdsl.target.launches.launch_forms import ChooseForm, Question, usual_form
 
 HALVES = "f16[?, ?%8]"
 MATMUL: Any = vars(products)["matmul"]

@@ -14,7 +14,7 @@ pytest.importorskip("cuda.tile")
 from tests.support.random_rows import RowKernel, random_rows
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
-from tileas_xdsl.target.kernel_abi import Question, suits
+from tileas_xdsl.target.launches.launch_forms import Question, suits
 
 ORDERS = "lazy", "eager", "random", "drift"
 TARGETS = "sm_90a", "sm_100a"

@@ -16,8 +16,8 @@ from kernels.cutile.softmax import softmax
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.kernel_abi import Question, usual_form
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.launch_forms import Question, usual_form
 from tileas_xdsl.transforms.memory.tileas_bound_rows import TileasBoundRows
 
 

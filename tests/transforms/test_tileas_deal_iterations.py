@@ -19,13 +19,8 @@ from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.kernel_abi import (
-    TRANSFER,
-    TRANSFER_SLOTS,
-    TRANSFER_ZEROS,
-    Grid,
-    Question,
-)
+from tileas_xdsl.target.kernel_abi import TRANSFER, TRANSFER_SLOTS, TRANSFER_ZEROS
+from tileas_xdsl.target.launches.launch_forms import Grid, Question
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 

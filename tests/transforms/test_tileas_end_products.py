@@ -14,8 +14,8 @@ pytest.importorskip("cuda.tile")
 from kernels.cutile.attention import LOG2_E, attention
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.target.kernel_abi import Question
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.launch_forms import Question
 
 KEYS = 100
 

@@ -15,7 +15,7 @@ from kernels.cutile.matmul import matmul
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.target.kernel_abi import Question
+from tileas_xdsl.target.launches.launch_forms import Question
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
 

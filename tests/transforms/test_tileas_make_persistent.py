@@ -24,7 +24,8 @@ from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS, Question
+from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS
+from tileas_xdsl.target.launches.launch_forms import Question
 from tileas_xdsl.target.launches.persistent_launches import ANY_LENGTH, PersistentLaunches
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import MAX_PRODUCT_CYCLES
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from tileas_xdsl.target.kernel_abi import ChooseForm, Form, KernelAbi
+from tileas_xdsl.target.kernel_abi import KernelAbi
+from tileas_xdsl.target.launches.launch_forms import ChooseForm, Form
 
 
 class HasAbi(Protocol):

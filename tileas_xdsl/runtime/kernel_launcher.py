@@ -51,11 +51,9 @@ from tileas_xdsl.target.kernel_abi import (
     TILE_BLOCKS,
     TRANSFER,
     BoundTensorMap,
-    Grid,
     KernelAbi,
-    Question,
-    suits,
 )
+from tileas_xdsl.target.launches.launch_forms import Grid, Question, suits
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map

@@ -14,7 +14,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import Question, suits
+from tileas_xdsl.target.launches.launch_forms import Question, suits
 from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from tileas_xdsl.target.kernel_abi import chosen_lengths
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.launch_forms import chosen_lengths
 
 WIDE = BoundedRows.of(8192, (2, 10))
 

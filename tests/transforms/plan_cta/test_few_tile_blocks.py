@@ -16,8 +16,8 @@ from kernels.cutile.quantized_matmul import packed_matmul
 from kernels.cutile.reductions import sum_of_columns
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.kernel_abi import Form, Question, suits
 from tileas_xdsl.target.launches.few_tile_blocks import MIN_BYTES, FewTileBlocks
+from tileas_xdsl.target.launches.launch_forms import Form, Question, suits
 
 HALVES = "f16[?, ?%8]"
 PRODUCT = tileas.compile(

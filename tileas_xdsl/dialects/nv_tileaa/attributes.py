@@ -12,7 +12,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.target.kernel_abi import Grid, persistent_ctas
+from tileas_xdsl.target.kernel_abi import persistent_ctas
+from tileas_xdsl.target.launches.launch_forms import Grid
 
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""

@@ -17,7 +17,7 @@ from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_i
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
+from tileas_xdsl.target.launches.launch_forms import ChooseForm, usual_form
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel

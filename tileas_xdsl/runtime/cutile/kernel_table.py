@@ -25,7 +25,7 @@ from tileas_xdsl.runtime.cutile.compilation import compile_signature
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.settings import Settings
 from tileas_xdsl.runtime.kernel_forms import KernelForms
-from tileas_xdsl.target.kernel_abi import ChooseForm, usual_form
+from tileas_xdsl.target.launches.launch_forms import ChooseForm, usual_form
 
 StreamReader: TypeAlias = Callable[[Any], Any]
 """Returns what a launch needs of a stream."""

@@ -19,8 +19,8 @@ from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, PLANNED, Snapshots
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.kernel_abi import Question, suits
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
+from tileas_xdsl.target.launches.launch_forms import Question, suits
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 

@@ -18,9 +18,9 @@ from tileas_xdsl.runtime.cutile.kernel_table import KernelTable, Plan
 from tileas_xdsl.runtime.cutile.native.relaunch import Relauncher
 from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
-from tileas_xdsl.target.kernel_abi import ChooseForm, Grid, Question, suits
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.few_tile_blocks import ANY_NUMBER, NO_NUMBER
+from tileas_xdsl.target.launches.launch_forms import ChooseForm, Grid, Question, suits
 
 
 class GpuBackend:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.grids import checked_grid
-from tileas_xdsl.target.kernel_abi import Grid
+from tileas_xdsl.target.launches.launch_forms import Grid
 
 
 class ChosenPlan:
