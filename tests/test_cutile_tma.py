@@ -155,6 +155,16 @@ def test_arrays_with_gaps_are_described_by_their_strides() -> None:
     check(found, exact(left, top))
 
 
+@pytest.mark.parametrize("sizes", [(0, 64), (64, 0)])
+def test_empty_results_are_stored_nowhere(sizes: tuple[int, int]) -> None:
+    """By no more than their map describes: TMA writes 16 bytes at once."""
+    a, b = np.ones((sizes[0], 64), np.float16), np.ones((64, sizes[1]), np.float16)
+    c = np.zeros(sizes, np.float32)
+    kernel = tileas.compile(matmul, a, b, c, 64, 64, 32, target="sm_90a")
+    assert "cp.async.bulk.tensor.2d.global" in kernel.ptx
+    assert not kernel.emulate(a, b, c, 64, 64, 32, grid=1).findings
+
+
 def test_rows_that_begin_anywhere_are_moved_by_threads() -> None:
     a, b, c = case(64, 61, 37)
     kernel = tileas.compile(matmul, a, b, c, 64, 64, 32)

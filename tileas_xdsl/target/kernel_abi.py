@@ -99,7 +99,10 @@ MAX_TILE_BLOCKS = (1 << 31) - (1 << 16)
 """Tile blocks of a persistent kernel: their number stays in 32 bits past the last one too."""
 
 UNUSED_BYTES = 128
-"""Memory that the tensor maps of empty arrays describe an element of, aligned to as much."""
+"""Memory that the tensor maps of empty arrays describe a granule of, aligned to as much."""
+
+GRANULE_BITS = 128
+"""What TMA writes at once."""
 
 ANY_ROWS = "tl.any_rows"
 """Attribute of a kernel for arrays whose rows, if run time knows them, begin anywhere."""
@@ -163,7 +166,7 @@ class TensorMapRecipe:
     """Whether the argument is a list of arrays, each of which has such a map in its table."""
 
     def is_of_nothing(self, args: Sequence[Any]) -> bool:
-        """Whether the array is empty.  Its map describes one element: no map has an extent of 0.
+        """Whether the array is empty.  Its map describes 16 bytes: no map has an extent of 0.
 
         A launch gives `UNUSED_BYTES` that nothing else is in.
         """
@@ -187,7 +190,9 @@ class TensorMapRecipe:
     def of_array(self, sizes: Sequence[int], strides: Sequence[int], address: int) -> TensorMap:
         """The tensor map of an array; sizes and strides count elements."""
         if 0 in sizes:
-            sizes = (1,) * len(sizes)
+            # What TMA writes at once: less would be written past its end.
+            granule = GRANULE_BITS // self.bits
+            sizes, strides = (*(1 for _ in sizes[1:]), granule), (granule,) * len(strides)
         found = TensorMap(
             self.element,
             address,

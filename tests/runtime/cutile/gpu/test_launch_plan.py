@@ -99,7 +99,7 @@ def test_the_map_of_an_empty_array_describes_unused_memory(gpu: RecordingGpu) ->
     a, b, c = Tensor(0, (0, 64), "float16"), *(Tensor(0x30000, (64, 64), "float16"),) * 2
     tileas.launch(0, (1, 1), product, (a, b, c, 64, 64, 32))
     first = decode(next(p for p in gpu.launches[0].parameters if len(p) == 128))
-    assert (first.address, first.dims) == (gpu.unused, (1, 1))
+    assert (first.address, first.dims, first.strides) == (gpu.unused, (8, 1), (16,))
 
 
 def test_a_list_is_a_table_of_addresses_extents_and_strides(gpu: RecordingGpu) -> None:
