@@ -23,3 +23,16 @@ def listed_matmul(a, b, c, tile: ct.Constant[int], depth: ct.Constant[int]):
                 sums = ct.mma(left, right, sums)
             ct.store(z, (k // across, k % across), tile=ct.astype(sums, z.dtype))
         before += tiles
+
+
+@ct.kernel
+def first_products(a, b, c, tile: ct.Constant[int]):
+    """The first tile of A[g] B[g] of each array of the lists, whatever their extents."""
+    for g in range(len(a)):
+        x, y, z = a[g], b[g], c[g]
+        sums = ct.zeros((tile, tile), dtype=ct.float32)
+        for deep in range(2):
+            left = ct.load(x, (0, deep), shape=(tile, tile), padding_mode=ZERO)
+            right = ct.load(y, (deep, 0), shape=(tile, tile), padding_mode=ZERO)
+            sums = ct.mma(left, right, sums)
+        ct.store(z, (0, 0), tile=ct.astype(sums, z.dtype))

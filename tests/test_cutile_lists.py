@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import Order
 
 pytest.importorskip("cuda.tile")
 
-from tests.cutile_lists import listed_matmul
+from tests.cutile_lists import first_products, listed_matmul
 
 COPIES = r"cp\.async\.bulk\.tensor"
 TILES = 64, 64
@@ -78,3 +78,15 @@ def test_who_writes_no_tensor_maps_needs_none() -> None:
     kernel = tileas.compile(listed_matmul, a, b, c, *TILES, target="sm_90a", passes=passes)
     assert re.search(COPIES, kernel.ptx) is None
     check(kernel.emulate(a, b, c, *TILES, grid=(2,)).arrays, a, b)
+
+
+def test_empty_arrays_of_lists_are_padding_and_store_nothing() -> None:
+    """Their tensor maps describe zeros of the table: neither its rows nor its other maps."""
+    ones, empty = np.ones((64, 64), np.float16), np.ones((0, 64), np.float16)
+    a, b = [ones, empty, ones], [ones, ones, ones]
+    c = [np.full_like(one, 7) for one in (ones, ones, empty)]
+    kernel = tileas.compile(first_products, a, b, c, 64, target="sm_90a")
+    assert re.search(COPIES, kernel.ptx)
+    found = kernel.emulate(a, b, c, 64, grid=1)
+    assert not found.findings
+    assert [np.unique(one).tolist() for one in found.arrays[2]] == [[64], [0], []]

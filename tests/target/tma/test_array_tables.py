@@ -15,12 +15,13 @@ RECIPES = [
 
 def test_maps_follow_the_rows_by_recipe_at_multiples_of_their_size() -> None:
     found = table_bytes(ROWS, RECIPES, 0x7000, encode)
-    assert found.size == table_size(ROWS, 2) == 128 + 6 * 128
+    assert found.size == table_size(ROWS, 2) == 128 + 6 * 128 + 128
     assert found[:120].tobytes() == ROWS.tobytes()
-    maps = [decode(found[at : at + 128].tobytes()) for at in range(128, found.size, 128)]
+    maps = [decode(found[at : at + 128].tobytes()) for at in range(128, 7 * 128, 128)]
     assert [one.box for one in maps] == [(64, 64)] * 3 + [(32, 8)] * 3
-    assert [one.address for one in maps] == [0x10000, 0x7000, 0x30000] * 2
-    assert [one.dims for one in maps[:3]] == [(64, 100), (1, 1), (72, 8)]
+    assert [one.address for one in maps] == [0x10000, 0x7000 + 7 * 128, 0x30000] * 2
+    assert [one.dims for one in maps[:3]] == [(64, 100), (8, 1), (72, 8)]
+    assert not found[7 * 128 :].any()
     assert maps[2].strides == (144,)
 
 
