@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.kernel import Deviation, Kernel, Sizes
-from tileas_xdsl.compiler import CompiledKernel, compile
+from tileas_xdsl import CompiledKernel, compile
 from tileas_xdsl.pipelines import PIPELINES
 
 if TYPE_CHECKING:

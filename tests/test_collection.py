@@ -9,7 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from tileas_xdsl import collection
-from tileas_xdsl.collection import RARE_THRESHOLD, _is_frozen, collected_rarely
+from tileas_xdsl.collection import (
+    RARE_THRESHOLD,
+    _is_frozen,
+    collected_rarely,
+    collected_rarely_to_the_end,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +30,15 @@ def test_inside_it_is_rare_and_behind_the_outermost_as_before() -> None:
         with collected_rarely():
             assert gc.get_threshold() == (RARE_THRESHOLD, 10, 10)
         assert gc.get_threshold() == (RARE_THRESHOLD, 10, 10)
+    assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_a_process_of_ours_is_not_walked_as_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_exit: list[object] = []
+    monkeypatch.setattr("atexit.register", at_exit.append)
+    with collected_rarely_to_the_end():
+        assert gc.get_threshold()[0] == RARE_THRESHOLD
+    assert at_exit == [gc.freeze]
     assert gc.get_threshold() == (700, 10, 10)
 
 

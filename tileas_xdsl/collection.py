@@ -10,6 +10,7 @@ off: what a long compilation leaves behind is freed before it fills memory. An e
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -50,6 +51,18 @@ def collected_rarely(*, as_old: bool = False) -> Generator[None]:
                 if as_old and 0 < before[0] < RARE_THRESHOLD and not _is_frozen():
                     _count_as_old()
                 gc.set_threshold(*before)
+
+
+@contextmanager
+def collected_rarely_to_the_end() -> Generator[None]:
+    """Collect cycles rarely in a process that is ours alone, and not as it ends.
+
+    The interpreter walks all objects several times on its way out, a third of `tileas compile`.  In
+    the process of somebody else files in cycles may wait for that to be written: there it is done.
+    """
+    atexit.register(gc.freeze)
+    with collected_rarely(as_old=True):
+        yield
 
 
 def _count_as_old() -> None:

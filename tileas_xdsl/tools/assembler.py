@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tileas_xdsl.backend.nvidia_tools import MissingToolError
+from tileas_xdsl.collection import collected_rarely_to_the_end
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic
@@ -49,6 +50,7 @@ _IGNORED = ("--remark-format", "--remarks", "--remarks-output-file")
 """Options with a value that change nothing about the code."""
 
 
+@collected_rarely_to_the_end()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Assemble what the command line names; exit code 0 only if the cubin is written."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
+from tileas_xdsl.collection import collected_rarely_to_the_end
 from tileas_xdsl.tools.commands.inspection.explain import explain
 from tileas_xdsl.tools.commands.inspection.layout import layout
 from tileas_xdsl.tools.commands.inspection.report import report
@@ -85,6 +86,7 @@ for command in COMMANDS:
 app.add_typer(example, name="example")
 
 
+@collected_rarely_to_the_end()
 def main(argv: Sequence[str] | None = None) -> None:
     """Run `argv` (default: the command line) and leave with its exit code."""
     try:

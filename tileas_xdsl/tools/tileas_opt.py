@@ -23,6 +23,7 @@ from xdsl.utils.diagnostic import Diagnostic as XDSLDiagnostic
 from xdsl.utils.exceptions import ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from tileas_xdsl.collection import collected_rarely_to_the_end
 from tileas_xdsl.compilation.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
 from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
@@ -321,6 +322,7 @@ def _xdsl_unchanged() -> Generator[None]:
         XDSLDiagnostic.colored = colored
 
 
+@collected_rarely_to_the_end()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool on `argv` (default: the command line) and return its exit code."""
     try:

@@ -21,6 +21,7 @@ from xdsl.tools.xdsl_run import xDSLRunMain
 from xdsl.traits import CallableOpInterface
 from xdsl.utils.exceptions import InterpretationError, ParseError
 
+from tileas_xdsl.collection import collected_rarely_to_the_end
 from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
@@ -92,6 +93,7 @@ def _usage_error(message: str) -> NoReturn:
     raise UsageError(message)
 
 
+@collected_rarely_to_the_end()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the function of a module that the command line names; return the exit code."""
     description = "Run a function of a module with xDSL's interpreter"
