@@ -15,8 +15,8 @@ import cuda.tile as ct
 
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
-from tileas_xdsl.target.kernel_abi import Question
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.launch_forms import Question
 
 GRID = 9
 
