@@ -10,6 +10,8 @@
       one exact division after another, in a loop
     }
 
+A common divisor of zero, as masked rows have it, gives all quotients by a product with infinity.
+
 Inverses of what is 2^-126 to 2^126, or infinite, need no test: the step of an infinite divisor is
 that of the largest finite one, and its approximate inverse is 0 already.
 
@@ -33,6 +35,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math, scf, vector
@@ -55,6 +58,12 @@ from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, length_of
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
+from tileas_xdsl.transforms.math_functions.fragment_parts import (
+    cut,
+    joined,
+    made,
+    rotated,
+)
 from tileas_xdsl.transforms.math_functions.fragment_reductions import largest, least, reduced
 
 MIN_ELEMENTS = 4
@@ -309,10 +318,42 @@ def divided(operands: Sequence[Operands], insert: Insert) -> Sequence[SSAValue]:
     fast_results = [result.ssa for result in results]
     fast.add_op(scf.YieldOp(*fast_results))
     test = test_of(operands, results, Scope(insert))
-    slow.add_op(scf.YieldOp(*_one_by_one([each.inside(slow.add_op) for each in operands], slow)))
+    slow.add_op(scf.YieldOp(*_of_any_size([each.inside(slow.add_op) for each in operands], slow)))
     types = [value.type for value in fast_results]
     choice = scf.IfOp(test.ssa, types, Region(fast), Region(slow))
     insert(choice)
+    return choice.output
+
+
+def _common_divisor(operands: Sequence[Operands]) -> Value | None:
+    """The scalar that all elements are divided by, if there is one."""
+    found = {each.divisor.ssa for each in operands}
+    divisor = operands[0].divisor
+    return divisor if len(found) == 1 and divisor.scope.length is None else None
+
+
+def _is_never_by_zero(each: Operands) -> bool:
+    """Whether the divisor is known to be positive, or a quotient is an inverse."""
+    return each.quotient.inverts or each.quotient.divisor.low > 0
+
+
+def _of_any_size(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue]:
+    """Quotients one by one, but by a common divisor of zero at once: rows that are masked have it.
+
+    The inverse of a zero is infinite and exact, and the product with it is the quotient.
+    """
+    divisor = _common_divisor(operands)
+    if divisor is None or any(map(_is_never_by_zero, operands)):
+        return _one_by_one(operands, block)
+    zero, other = Block(), Block()
+    inside = [each.inside(zero.add_op) for each in operands]
+    inverse = (inside[0].divisor.bits() | bits_of_float(inf, f32)).as_float()
+    products = [(each.dividend * each.over_all(inverse)).ssa for each in inside]
+    zero.add_op(scf.YieldOp(*products))
+    other.add_op(scf.YieldOp(*_one_by_one([each.inside(other.add_op) for each in operands], other)))
+    types = [value.type for value in products]
+    choice = scf.IfOp(divisor.compare("eq", 0.0).ssa, types, Region(zero), Region(other))
+    block.add_op(choice)
     return choice.output
 
 
@@ -322,21 +363,21 @@ def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue
     Where all dividends are 1, only divisors rotate, and become the quotients.
     """
     # A divisor that is one scalar for all elements needs no fragment that rotates with the rest.
-    commons = {each.divisor.ssa for each in operands if each.divisor.scope.length is None}
-    is_common = len(commons) == 1 and all(e.divisor.scope.length is None for e in operands)
+    common = _common_divisor(operands)
+    is_common = common is not None
     inverts = not is_common and all(each.quotient.inverts for each in operands)
     carried: list[SSAValue] = []
     if not inverts:
-        carried.append(_joined(block, [each.dividend for each in operands]))
+        carried.append(joined(block, [each.dividend for each in operands]))
     if not is_common:
-        carried.append(_joined(block, [each.over_all(each.divisor) for each in operands]))
+        carried.append(joined(block, [each.over_all(each.divisor) for each in operands]))
     scope = Scope(block.add_op)
     zero, count, one = (scope.constant(x, i32).ssa for x in (0, length_of(carried[0]), 1))
     body = Block(arg_types=[i32, *(value.type for value in carried)])
     # A register cannot be indexed at run time, so the loop moves the fragment past a fixed
     # position: after `count` turns every element has been divided, and the order is as before.
-    first, *rests = (_rotated(body, argument) for argument in body.args[1:])
-    last = rests[0][0] if rests else None if inverts else next(iter(commons))
+    first, *rests = (rotated(body, argument) for argument in body.args[1:])
+    last = rests[0][0] if rests else None if common is None else common.ssa
     dividend = Scope(body.add_op).constant(1.0, f32).ssa if last is None else first[0]
     quotient = arith.DivfOp(dividend, first[0] if last is None else last)
     body.add_op(quotient)
@@ -344,44 +385,12 @@ def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue
     tails = [first[1], *(tail for _, tail in rests)]
     body.add_op(
         scf.YieldOp(
-            *(_made(body, [tail, end]) for tail, end in zip(tails, ends, strict=True)),
+            *(made(body, [tail, end]) for tail, end in zip(tails, ends, strict=True)),
         )
     )
     loop = scf.ForOp(zero, count, one, carried, body)
     block.add_op(loop)
-    return _cut(block, loop.results[0], [each.quotient.length for each in operands])
-
-
-def _rotated(body: Block, value: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The first element, and the fragment of the others."""
-    head = vector.ExtractOp(value, [0], f32)
-    tail = SliceFragmentOp(value, 1, length_of(value) - 1)
-    body.add_ops([head, tail])
-    return head.result, tail.result
-
-
-def _made(block: Block, parts: Sequence[SSAValue]) -> SSAValue:
-    made = MakeFragmentOp(parts)
-    block.add_op(made)
-    return made.result
-
-
-def _joined(block: Block, values: Sequence[Value]) -> SSAValue:
-    parts = [value.ssa for value in values]
-    return parts[0] if len(parts) == 1 else _made(block, parts)
-
-
-def _cut(block: Block, value: SSAValue, lengths: Sequence[int]) -> Sequence[SSAValue]:
-    if len(lengths) == 1:
-        return [value]
-    found: list[SSAValue] = []
-    offset = 0
-    for length in lengths:
-        part = SliceFragmentOp(value, offset, length)
-        block.add_op(part)
-        found.append(part.result)
-        offset += length
-    return found
+    return cut(block, loop.results[0], [each.quotient.length for each in operands])
 
 
 # The pass.
