@@ -574,3 +574,32 @@ func.func @slices(%p: !nv_tileaa.ptr<f16, 1>, %first: i32, %rows: i32, %i: index
   }
   func.return
 }
+
+// Loads of a block are issued before the first of them is waited for, but none over a loop or a
+// store that nothing orders.
+
+// CHECK-LABEL: func.func @together
+// CHECK:         %[[A:.*]] = nv_tileas.async.tiled_tma_load
+// CHECK:         %[[J:.*]] = arith.addi %i, %i : index
+// CHECK:         %[[B:.*]] = nv_tileas.async.tiled_tma_load %{{.*}}, %{{.*}}[%[[J]], %i]
+// CHECK-NEXT:    nv_tileas.async.wait %[[A]]
+// CHECK:         "test.op"
+// CHECK:         nv_tileas.async.wait %[[B]]
+// CHECK:         "test.op"
+// CHECK:         scf.for
+// CHECK:         nv_tileas.async.tiled_tma_load
+func.func @together(%x: memref<?x64xf16, strided<[64, 1]>>, %i: index, %n: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %one = arith.constant 1 : index
+  %view = nv_tileas.view %x : memref<?x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf16, gmem>
+  %a = nv_tileas.tiled_load %view[%i, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>
+  "test.op"(%a) : (tensor<64x64xf16>) -> ()
+  %j = arith.addi %i, %i : index
+  %b = nv_tileas.tiled_load %view[%j, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>
+  "test.op"(%b) : (tensor<64x64xf16>) -> ()
+  scf.for %k = %i to %n step %one {
+    "test.op"(%b) : (tensor<64x64xf16>) -> ()
+  }
+  %c = nv_tileas.tiled_load %view[%i, %j] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16>
+  "test.op"(%c) : (tensor<64x64xf16>) -> ()
+  func.return
+}

@@ -14,12 +14,15 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.tma_to_async.barriers import Arena, barrier_problem, tx_count_problem
 from tileas_xdsl.transforms.tma_to_async.bulk_copies import Transfer
 from tileas_xdsl.transforms.tma_to_async.candidates import check_kernel_spec, requests_of
 from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
+from tileas_xdsl.transforms.tma_to_async.early_loads import issue_early
 from tileas_xdsl.transforms.tma_to_async.gather_rows import rows_of
 from tileas_xdsl.transforms.tma_to_async.legality import check_transfer
 from tileas_xdsl.transforms.tma_to_async.store_waits import carry, delay
@@ -62,12 +65,14 @@ class LowerTmaLoadStoreToAsync(ModulePass):
         target = module_target(op, self.target)
         functions = [f for f in instances_in(op, func.FuncOp) if not f.is_declaration]
         decided = [transfer for f in functions for transfer in self._transfers(f, target)]
-        waits = [transfer.rewrite() for transfer in decided]
+        made = [transfer.rewrite() for transfer in decided]
+        issue_early([load for load in made if isinstance(load, TmaTransferOp)])
+        waits = [wait for wait in made if isinstance(wait, WaitOp)]
         if self.delay_store_wait or is_set(DELAY_STORE_WAIT):
-            for wait in filter(None, reversed(waits)):
+            for wait in reversed(waits):
                 delay(wait)
             return
-        for wait in filter(None, waits):
+        for wait in waits:
             carry(wait)
 
     def _transfers(self, function: func.FuncOp, target: Target) -> Sequence[Transfer]:

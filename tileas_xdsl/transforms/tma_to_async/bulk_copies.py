@@ -72,24 +72,32 @@ class Transfer:
     binding: Binding
     rows: Rows | None
 
-    def rewrite(self) -> WaitOp | None:
-        """Replace the operation by its bulk copy; return the wait of a store."""
+    @property
+    def is_early(self) -> bool:
+        """Whether it is a load into a new buffer that no operation of its block comes before."""
+        token = self.request.op.token
+        is_after = token is not None and token.owner.parent is self.request.op.parent
+        return self.request.is_load and stage_tile(self.request) is None and not is_after
+
+    def rewrite(self) -> WaitOp | TmaTransferOp | None:
+        """Replace the operation by its bulk copy; return the wait of a store, or an early load."""
         op = self.request.op
         if op.token is not None and isinstance(op.token.type, AsyncTokenType):
             self._insert(WaitOp(op.token))
         descriptor = self.binding.value(self.request)
-        wait = None
+        is_early = self.is_early
         if self.request.is_load:
-            self._load(descriptor)
+            loading = self._load(descriptor)
+            made = loading if is_early else None
         else:
-            wait = self._insert(WaitOp(self._store(descriptor).result))
+            made = self._insert(WaitOp(self._store(descriptor).result))
         if op.out_token is not None and op.token is not None:
             op.out_token.replace_all_uses_with(op.token)
         value = self.request.value.owner
         Rewriter.erase_op(op)
         if isinstance(value, ConvertLayoutOp) and not any(value.result.uses):
             Rewriter.erase_op(value)
-        return wait
+        return made
 
     def _insert(self, made: T) -> T:
         made.location = self.request.op.location
@@ -98,20 +106,21 @@ class Transfer:
 
     # loads
 
-    def _load(self, descriptor: SSAValue) -> None:
+    def _load(self, descriptor: SSAValue) -> TmaTransferOp:
         """Fill the stage that the tile belongs to, or a new buffer that is waited for."""
         result, stage = self.request.value, stage_tile(self.request)
         if stage is not None:
-            self._issue_load(descriptor, stage)
+            loading = self._issue_load(descriptor, stage)
             yielded = as_yielded(result)
             yielded.replace_all_uses_with(stage)
             if isinstance(yielded.owner, ConvertLayoutOp):
                 Rewriter.erase_op(yielded.owner)
-            return
+            return loading
         buffer = self._buffer()
         loading = self._issue_load(descriptor, buffer)
         self._insert(WaitOp(loading.result))
         self._replace_uses(result, self._as_elements(buffer, self.request.tile))
+        return loading
 
     def _issue_load(self, descriptor: SSAValue, buffer: SSAValue) -> TmaTransferOp:
         barrier = self._insert(CreateNoneOp(MemTokenType())).token
