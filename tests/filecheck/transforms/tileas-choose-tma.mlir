@@ -381,3 +381,28 @@ func.func @normed(%a: !nv_tileaa.ptr<f16, 1>, %b: tensor<32x64xf16, #nv_tileas<s
 // CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %x
 // CHECK-NEXT:    %square = arith.mulf %[[READ]], %[[READ]]
 // CHECK-NEXT:    nv_tileas.dot %x, %b, %c
+
+// -----
+
+// Rows of a tile that one product reads in shared memory and threads of another multiply: both
+// read them there.
+
+// CHECK-LABEL: func.func @both
+// CHECK:         %[[K:.*]] = nv_tileas.tiled_load %{{.*}} {atom = #nv_tileas<atom tma_load_3d>, allow_tma = true}
+// CHECK-NEXT:    %[[ROWS:.*]] = nv_tileas.view %[[K]] : {{.*}} -> tensor<64x64xf16, #nv_tileas<space smem>>
+// CHECK-NOT:     nv_tileas.convert_layout
+// CHECK:         nv_tileas.dot %[[ROWS]], %b, %{{.*}} {atom = #nv_tileas<atom wgmma_f16_f16_f32>}
+// CHECK:         nv_tileas.dot %few, %[[ROWS]], %{{.*}} {atom = #nv_tileas<atom mma_f16_f16_f32>}
+func.func @both(%a: memref<1x64x64xf16, strided<[4096, 64, 1]>>, %b: tensor<64x64xf16, #nv_tileas<space smem>>, %few: tensor<32x64xf16>) -> (tensor<64x64xf32>, tensor<32x64xf32>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : memref<1x64x64xf16, strided<[4096, 64, 1]>>
+  %va = nv_tileas.view %pa : memref<1x64x64xf16, strided<[4096, 64, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %k = nv_tileas.tiled_load %va[%zero, %zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+  %rows = nv_tileas.view %k : tensor<1x64x64xf16> -> tensor<64x64xf16>
+  %s = nv_tileas.convert_layout %rows : tensor<64x64xf16> -> tensor<64x64xf16, #nv_tileas<space smem>>
+  %n64 = arith.constant dense<0.0> : tensor<64x64xf32>
+  %n32 = arith.constant dense<0.0> : tensor<32x64xf32>
+  %x = nv_tileas.dot %s, %b, %n64 {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %y = nv_tileas.dot %few, %rows, %n32 {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<32x64xf16>, tensor<64x64xf16>, tensor<32x64xf32> -> tensor<32x64xf32>
+  func.return %x, %y : tensor<64x64xf32>, tensor<32x64xf32>
+}

@@ -258,7 +258,7 @@ def _is_converted(use: Use) -> bool:
     user = use.operation
     if isinstance(user, ConvertLayoutOp):
         return space_of(user.result.type) is Space.SMEM
-    return keeps_rows(user) and all(map(_is_converted, user.results[0].uses))
+    return keeps_rows(user) and any(map(_is_converted, user.results[0].uses))
 
 
 def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
