@@ -79,6 +79,9 @@ MAX_REGISTERS = 232
 MIN_HEADROOM = 40
 """Registers of a thread for addresses, descriptors and loops, beside its accumulator."""
 
+LEAST_HEADROOM = 32
+"""The same beside all tiles that are live at once: of 232, 200 leave ptxas enough."""
+
 RESERVED = 1024
 """Bytes of shared memory for barriers."""
 
@@ -332,11 +335,10 @@ def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target)
     Where several products are summed one after another, all that is live at once takes less.
     """
     _, per_thread = _registers(found, warps, blocks, target)
-    left = per_thread - MIN_HEADROOM
-    if _accumulator_registers(found, warps) <= left:
+    if _accumulator_registers(found, warps) <= per_thread - MIN_HEADROOM:
         return True
     live = peak_registers(found.function.body, registers_but_of_broadcasts)
-    return live // (warps * WARP) <= left
+    return live // (warps * WARP) <= per_thread - LEAST_HEADROOM
 
 
 def _registers_but_of_lines(value: SSAValue) -> int:
