@@ -13,7 +13,9 @@ pytest.importorskip("cuda.tile")
 
 from kernels.cutile import Problem, emulated, simulated
 from kernels.cutile.matmul import product_problem
+from tests.support.assembling import needs_ptxas
 from tests.support.ptx_edits import Edit, changing
+from tileas_xdsl.backend.ptxas import assemble
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.interpreters.ptx.execution.state import Order
@@ -54,6 +56,15 @@ def test_every_bit_is_that_of_whole_tile_blocks(problem: Problem, order: Order) 
     whole = _compiled(problem, dealt=False).emulate(*arguments, grid=problem.grid)
     assert not found.findings
     np.testing.assert_array_equal(found.arrays[2], whole.arrays[2])
+
+
+@needs_ptxas
+def test_a_product_runs_on_beside_its_next_operand() -> None:
+    """Sums come from memory or are zeros: ptxas sees one move of them in front of the rounds."""
+    late = product_problem("matmul_tf32", "f32", "f32", (512, 104, 1784), (256, 128, 32))
+    assembled = assemble(_compiled(late).ptx, "sm_90a")
+    assert assembled.messages == ()
+    assert assembled.spills == 0
 
 
 def test_tiles_are_transferred_in_the_tile_interpreter(dealt: CompiledKernel) -> None:

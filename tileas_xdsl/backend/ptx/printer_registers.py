@@ -39,7 +39,8 @@ def edges(op: object) -> Iterator[tuple[Block, Sequence[SSAValue]]]:
 
 def shared_registers(blocks: Sequence[Block]) -> Mapping[SSAValue, SSAValue]:
     """Map each value to the value whose registers it shares, where that is another one."""
-    candidates = [*_in_place(blocks), *_passed(blocks)]
+    in_place = [*_in_place(blocks)]
+    candidates = [*in_place, *_passed(blocks, {value for pair in in_place for value in pair})]
     if not candidates:
         return {}
     liveness = Liveness(blocks, dict.fromkeys(value for pair in candidates for value in pair))
@@ -61,10 +62,15 @@ def _in_place(blocks: Sequence[Block]) -> Iterator[Pair]:
                         yield source, op.results[result]
 
 
-def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
-    """Yield block arguments and the values passed to them, back edges (of loops) first."""
+def _passed(blocks: Sequence[Block], accumulators: set[SSAValue]) -> Iterator[Pair]:
+    """Yield block arguments and the values passed to them, back edges (of loops) first.
+
+    Accumulators that a loop begins with are moved once, in front of it, where branches chose them:
+    of registers that several branches write ptxas 13.5 lets no product run on (C7515).
+    """
     order = {block: index for index, block in enumerate(blocks)}
     forward: list[Pair] = []
+    carried, flowing = set[SSAValue](), set[SSAValue]()
     for index, block in enumerate(blocks):
         for target, values in edges(block.last_op):
             pairs = [
@@ -72,11 +78,22 @@ def _passed(blocks: Sequence[Block]) -> Iterator[Pair]:
                 for argument, value in zip(target.args, values, strict=True)
                 if (source := whole(value)) is not None and source is not argument
             ]
+            of_products = [
+                argument
+                for argument, source in pairs
+                if source in accumulators or source in flowing
+            ]
             if order[target] <= index:
                 yield from pairs
+                carried.update(of_products)
             else:
                 forward += pairs
-    yield from forward
+                flowing.update(of_products)
+    flowing |= carried
+    for argument, source in forward:
+        is_chosen = isinstance(source.owner, Block) and source not in flowing
+        if argument not in carried or not is_chosen:
+            yield argument, source
 
 
 class _Class:
