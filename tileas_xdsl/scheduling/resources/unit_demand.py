@@ -204,7 +204,7 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     What stays there for matrix units is fenced, and written when all threads know it was read.
     """
     moves = [
-        (_is_on_chip(op.operands[0]), _is_on_chip(result), tile_bytes(result.type))
+        (any(map(_is_on_chip, op.operands)), _is_on_chip(result), tile_bytes(result.type))
         for op in node.operations
         for result in op.results
         if _is_tile(result)
