@@ -66,3 +66,24 @@ def taps(x, w, y, count: ct.Constant[int]):
         weight = ct.load(w, (row, k), (1, 1)).item()
         total = total + ct.gather(x, (row, at + (k - count + 1)), padding_value=0) * weight
     ct.scatter(y, (row, at), total)
+
+
+@ct.kernel
+def shares_of_rows(x, y, sums, first: int, last: int, step: int):
+    """Rows less their means, through pointers; sums of all rows, by columns, in the end."""
+    at = ct.arange(512, dtype=ct.int32)
+    total = ct.zeros((512,), dtype=ct.float32)
+    for i in range(first, last, step):
+        row = ct.gather(x, (i, at), padding_value=0)
+        ct.scatter(y, (i, at), row - ct.sum(row) / 512)
+        total = total + row
+    ct.store(sums, (0,), total)
+
+
+@ct.kernel
+def rows_by_blocks(x, w, y):
+    """The same of tiles of two rows in turn, times a line that all have, and a number for each."""
+    for i in range(ct.bid(0), ct.num_tiles(x, 0, (2, 512)), ct.num_blocks(0)):
+        rows = ct.load(x, (i, 0), (2, 512), padding_mode=ZERO)
+        scale = ct.load(w, (i,), (2,), padding_mode=ZERO)
+        ct.store(y, (i, 0), (rows - ct.sum(rows, axis=1, keepdims=True) / 512) * scale[:, None])

@@ -14,6 +14,7 @@ from kernels.cutile import Problem, emulated, evaluated, problems, simulated
 from kernels.cutile.matmul import matmul, product_problem
 from kernels.cutile.quantized_matmul import packed_matmul
 from kernels.cutile.reductions import sum_of_columns
+from kernels.cutile.softmax import softmax
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.launches.few_tile_blocks import MIN_BYTES, FewTileBlocks
@@ -96,7 +97,7 @@ def test_rows_are_loaded_by_whole_sectors() -> None:
     kernel = tileas.compile(
         sum_of_columns, signature="x: f32[?, ?%4], y: f32[?], rows=64, columns=64", target="sm_90a"
     )
-    assert [one.count for one in kernel.abi.few_tile_blocks] == [4, 2]
+    assert [one.count for one in kernel.abi.few_tile_blocks] == [4, 2, 1]
 
 
 def test_code_keeps_what_it_asks() -> None:
@@ -133,9 +134,9 @@ def test_warpgroups_of_a_cta_that_is_alone_share_what_they_compute_for_a_product
     assert alone.assemble().spills == 0
 
 
-def test_what_does_not_multiply_has_one_form_where_it_is_not_divided() -> None:
+def test_what_neither_multiplies_nor_loads_in_rounds_has_no_form_for_ctas_that_are_alone() -> None:
     kernel = tileas.compile(
-        sum_of_columns, signature="x: f32[?, ?%4], y: f32[?], rows=64, columns=64", target="sm_90a"
+        softmax, signature="x: f32[?, ?%4], y: f32[?, ?%4], rows=4, columns=64", target="sm_90a"
     )
     assert 1 not in [one.count for one in kernel.abi.few_tile_blocks]
 

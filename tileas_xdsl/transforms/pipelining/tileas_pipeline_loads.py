@@ -29,6 +29,7 @@ from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import (
     load_next_rounds,
     row_loop,
 )
+from tileas_xdsl.transforms.pipeline_loads.rounds.registers_ahead import load_next_in_registers
 from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import RoundLoop
 
 NOT_PIPELINED = "nv_tileas.not_pipelined"
@@ -58,7 +59,8 @@ class TileasPipelineLoads(ModulePass):
 
     Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
     rounds at a time, as registers allow: the loads of all of them are on their way together.  Of
-    few rounds that are known no loop is left: what they load lies at constant distances.  So
+    few rounds that are known no loop is left: what they load lies at constant distances.  In
+    launches with a multiprocessor for each block they carry the tiles of the next round.  So
     are loads in front of the first reduction of a kernel and those behind it that wait for nothing.
     Where `tileas-chunk-tiles` has found that faster (`nv_tileas.rows_ahead`), loops over rows load
     those of the next round while they compute: asynchronously, into shared memory.
@@ -108,4 +110,5 @@ def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
         divide(found, needed)
     if not is_divided(function):
         load_together(function, target)
+        load_next_in_registers(function, target)
         load_ahead(function, target)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.ir import Attribute
 
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
@@ -23,15 +23,21 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.target.launches.few_tile_blocks import ALONE, COUNTS
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
+from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import first_loads
 from tileas_xdsl.transforms.plan_cta.division import possible_counts
 
 
-def few_tile_blocks(kernel: func.FuncOp) -> Attribute | None:
-    """Return the attribute that `FewTileBlocks` are read of; None where nothing is to be asked."""
+def few_tile_blocks(kernel: func.FuncOp, *, may_divide: bool) -> Attribute | None:
+    """Return the attribute that `FewTileBlocks` are read of; None where nothing is to be asked.
+
+    A kernel that says that it wants one CTA for each tile block is not divided.
+    """
     loops = _loading_loops(kernel)
     if loops.is_empty:
         return None
-    counts = [*possible_counts(kernel, COUNTS), *([ALONE] if _has_pipeline(kernel) else [])]
+    is_asked = _has_pipeline(kernel) or _loads_rounds(kernel)
+    counts = possible_counts(kernel, COUNTS) if may_divide else ()
+    counts = [*counts, *([ALONE] if is_asked else [])]
     if not counts:
         return None
     loaded = [asdict(loop) for loop in loops.loops]
@@ -41,6 +47,11 @@ def few_tile_blocks(kernel: func.FuncOp) -> Attribute | None:
 def _has_pipeline(kernel: func.FuncOp) -> bool:
     """Whether a loop multiplies, so that stages are loaded ahead: as many as have room."""
     return any(enclosing_control(op) for op in instances_in(kernel, DotOp))
+
+
+def _loads_rounds(kernel: func.FuncOp) -> bool:
+    """Whether rounds of a loop load tiles that they read in registers: those of the next, too."""
+    return any(first_loads(loop) for loop in instances_in(kernel, scf.ForOp))
 
 
 def _loading_loops(kernel: func.FuncOp) -> LaunchLoops:

@@ -43,6 +43,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.threads.pipeline.occupancy import (
     REGISTER_HEADROOM,
     WARP,
@@ -82,7 +83,8 @@ LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
 def load_together(function: func.FuncOp, target: Target) -> None:
     """Unroll loops over loads, as far as registers and the latency of memory ask for it."""
     for loop in reversed(instances_in(function, scf.ForOp)):
-        loads, trips = _loads(loop), _trips(loop)
+        loads = () if LOADED_TOGETHER in loop.attributes else first_loads(loop)
+        trips = _trips(loop)
         rounds = _rounds(function, loads, target) if loads else 1
         if trips is not None and 1 < trips <= rounds:
             _write_out(loop, loads, trips)
@@ -90,12 +92,10 @@ def load_together(function: func.FuncOp, target: Target) -> None:
             _unroll(loop, loads, rounds)
 
 
-def _loads(loop: scf.ForOp) -> Sequence[Load]:
+def first_loads(loop: scf.ForOp) -> Sequence[Load]:
     """Return what a loop without loops in it, and without products, loads by the round."""
     inside = operations_in(loop.body)
-    if LOADED_TOGETHER in loop.attributes or any(
-        isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside
-    ):
+    if any(isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside):
         return ()
     mine, found = set(inside), list[Load]()
     for op in loop.body.block.ops:
@@ -136,16 +136,16 @@ def _may_come_first(
         return False
     if op.out_token is not None and op.out_token.uses:
         return False
-    behind = {one for one in _behind(op.operands) if one in inside}
-    values = {value for one in (op, *behind) for value in _read(one)}
+    before = {one for one in behind(op.operands) if one in inside}
+    values = {value for one in (op, *before) for value in _read(one)}
     carried = set(loop.body.block.args[1:])
     if isinstance(op, TiledLoadOp):
-        return all(map(is_of_scalars, behind)) and not values & carried
-    is_early = all(one in others or is_side_effect_free(one) for one in behind)
+        return all(map(is_of_scalars, before)) and not values & carried
+    is_early = all(one in others or is_side_effect_free(one) for one in before)
     return is_early and not values & carried and pointer_of(op.base.type) is not None
 
 
-def _behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
+def behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
     """The operations that values are computed by, and what the bodies of tiles read, each once."""
     seen, pending = set[Operation](), list(values)
     while pending:
@@ -168,6 +168,7 @@ def _rounds(function: func.FuncOp, loads: Sequence[Load], target: Target) -> int
     threads = spec.num_warps * WARP
     warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
     blocks = max(spec.occupancy if keeps_rows(function) else 1, ceil_div(warps, spec.num_warps))
+    blocks = 1 if RUNS_AT_ONCE in function.attributes else blocks
     live = peak_registers(function.body, resident_registers) // threads
     added = max(1, sum(tile_registers(op.result) for op in loads) // threads)
     registers = target.registers_per_multiprocessor // threads
@@ -255,7 +256,7 @@ def _fill(
     """Write rounds with these numbers, their loads first; return what they carry in the end."""
     inner = loop.body.block
     clones: list[dict[SSAValue, SSAValue]] = [{inner.args[0]: number} for number in numbers]
-    early = set(_behind(value for load in loads for value in load.operands))
+    early = set(behind(value for load in loads for value in load.operands))
     early |= set(loads)
     for mine in clones:
         body.add_ops([op.clone(mine) for op in inner.ops if op in early])

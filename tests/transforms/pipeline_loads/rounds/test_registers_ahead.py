@@ -1,0 +1,55 @@
+# pyright: basic
+"""Loops of blocks that have a multiprocessor each load the tiles of the next round early."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tileas_xdsl as tileas
+
+pytest.importorskip("cuda.tile")
+
+from tests.transforms.pipeline_loads import streamed_kernels as kernels
+from tileas_xdsl.compiled_kernel import CompiledKernel
+
+RNG = np.random.default_rng(8)
+
+
+def _alone(kernel: CompiledKernel) -> CompiledKernel:
+    """The form for launches that have a multiprocessor for each block: loops carry tiles."""
+    assert [question.count for question in kernel.abi.few_tile_blocks][-1] == 1
+    made = kernel.divided(1)
+    text = made.ir("tileas-pipeline-loads")
+    before, loop = text.split("scf.for", 1)
+    assert "scf.if" in before
+    assert loop.index("arith.select") < loop.index("nv_tileas.reduce")
+    return made
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, 9, 1), (2, 9, 3), (5, 6, 1), (4, 4, 1), (7, 3, 2), (-3, 40, 4)]
+)
+def test_rows_through_pointers(bounds: tuple[int, int, int]) -> None:
+    x = RNG.standard_normal((9, 512)).astype(np.float32)
+    args = (x, np.full_like(x, 7), np.full(512, np.nan, np.float32), *bounds)
+    found = _alone(tileas.compile(kernels.shares_of_rows, *args, target="sm_90a")).emulate(*args)
+    assert not found.findings
+    rows = [i for i in range(*bounds) if 0 <= i < 9]
+    wanted = np.full_like(x, 7)
+    wanted[rows] = x[rows] - x[rows].mean(axis=1, keepdims=True, dtype=np.float64)
+    np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-5)
+    np.testing.assert_allclose(found.arrays[2], x[rows].sum(axis=0, dtype=np.float64), atol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("blocks", [1, 3, 20])
+def test_tiles_of_rows_in_turn(blocks: int, target: str) -> None:
+    x = RNG.standard_normal((17, 512)).astype(np.float16).astype(np.float32)
+    w = RNG.standard_normal(17).astype(np.float32)
+    args = (x, w, np.full_like(x, np.nan))
+    made = _alone(tileas.compile(kernels.rows_by_blocks, *args, target=target))
+    found = made.emulate(*args, grid=(blocks, 1, 1), order="random")
+    assert not found.findings
+    wanted = (x - x.mean(axis=1, keepdims=True, dtype=np.float64)) * w[:, None]
+    np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-5)
