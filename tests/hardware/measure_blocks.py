@@ -208,6 +208,55 @@ NEXT:
 """
 """Sums of 128x128 f32 that 256 threads add to, a row by four lanes of a warp, as accumulators."""
 
+REREADS = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry measure(.param .u64 p_result, .param .u64 p_data, .param .u32 p_rounds,
+    .param .u32 p_passes, .param .u32 p_2, .param .u32 p_3)
+{
+  .reg .u64 %result, %data, %a;
+  .reg .u32 %rounds, %passes, %x, %y;
+  .reg .b32 %v<16>, %sum;
+  .reg .pred %p;
+  ld.param.u64 %result, [p_result];
+  ld.param.u64 %data, [p_data];
+  ld.param.u32 %rounds, [p_rounds];
+  ld.param.u32 %passes, [p_passes];
+  mov.u32 %x, %ctaid.x;
+  shl.b32 %y, %rounds, 14;
+  mul.wide.u32 %a, %x, %y;
+  add.u64 %data, %data, %a;
+  mov.u32 %x, %tid.x;
+  mul.wide.u32 %a, %x, 16;
+  add.u64 %data, %data, %a;
+  mov.b32 %sum, 0;
+PASS:
+  mov.u32 %x, %rounds;
+  mov.u64 %a, %data;
+NEXT:
+LOADS  add.u64 %a, %a, 16384;
+  sub.u32 %x, %x, 1;
+  setp.ne.u32 %p, %x, 0;
+  @%p bra NEXT;
+  bar.sync 0;
+  sub.u32 %passes, %passes, 1;
+  setp.ne.u32 %p, %passes, 0;
+  @%p bra PASS;
+  setp.eq.b32 %p, %sum, 123456789;
+  @%p st.global.b32 [%result], %sum;
+  ret;
+}
+""".replace(
+    "LOADS",
+    "".join(
+        f"  ld.global.KIND.v4.b32 {{%v{4 * k}, %v{4 * k + 1}, %v{4 * k + 2}, %v{4 * k + 3}}}, "
+        f"[%a+{4096 * k}];\n"
+        for k in range(4)
+    )
+    + "".join(f"  xor.b32 %sum, %sum, %v{k};\n" for k in range(16)),
+)
+"""Blocks of 256 threads that read chunks of their own as often as asked, 16 KB at a time."""
+
 SHARED_BYTES = 225 << 10
 MANY = 1 << 17
 
@@ -308,6 +357,23 @@ def streams(blocks: Blocks) -> None:
         print(f"{cycles:8.0f}  cycles of four loads by {warps} warps of each multiprocessor")
 
 
+def rereads(blocks: Blocks) -> None:
+    """Print how much longer it takes to read 256 MiB twice, by what blocks have under way."""
+    for kind, size, resident in product(("cg", "ca"), (1, 2, 4, 8), (1, 2, 4, 6)):
+        function = blocks.loaded(REREADS.replace("KIND", kind))
+        count, shared = (256 << 20) // (size << 14), (SHARED_BYTES // resident) & ~1023
+        found: list[float] = []
+        for passes in (1, 2):
+            times: list[float] = []
+            for _ in range(5):
+                blocks.gpu.flush()
+                times.append(blocks.launch(function, count, 256, shared, size, passes))
+            found.append(statistics.median(times))
+        under_way = size * 16384 * resident * blocks.gpu.multiprocessors / 1e6
+        what = f"{kind}, {resident} chunks of {16 * size} KB each: {under_way:.1f} MB"
+        print(f"{found[1] - found[0]:8.1f} us  more than {found[0]:.1f} to read twice, {what}")
+
+
 def updates(blocks: Blocks) -> None:
     """Print the elements a cycle, at 1.83 GHz, that all add to f32 sums of 128x128, in vectors."""
     count, rounds = blocks.gpu.multiprocessors, 16
@@ -327,7 +393,7 @@ def updates(blocks: Blocks) -> None:
 def main() -> None:
     """Print the table of measurements."""
     blocks = Blocks()
-    for measure in (starts, gaps, misses, streams, updates):
+    for measure in (starts, gaps, misses, streams, rereads, updates):
         measure(blocks)
 
 
