@@ -4,6 +4,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
 
 pytest.importorskip("cuda.tile")
@@ -156,6 +157,8 @@ def test_rows_that_do_not_fit_registers_are_loaded_once() -> None:
     """Cross entropy and its gradient: three phases read a row of 64 KiB from shared memory."""
     kernel = compile(cross_entropy, target="sm_90a", signature=LOSS)
     assert "ld.global.v4" not in kernel.ptx
+    # The logit of the label waits for the label, while the row is on its way.
+    assert kernel.ptx.rfind("cp.async.cg") < kernel.ptx.find("ld.global.b16")
     assert kernel.abi.shared_bytes >= 2 * 32768
     made = kernel.assemble()
     assert made.spills == 0
@@ -165,3 +168,16 @@ def test_rows_that_do_not_fit_registers_are_loaded_once() -> None:
 def test_what_does_not_fit_registers_is_right() -> None:
     problem = loss_problem("bf16", 1, 32000, 1, 32768)
     assert emulated(problem, problem.compiled("sm_90a"), order="random", seed=1).is_right
+
+
+def test_what_does_not_fit_shared_memory_is_loaded_again() -> None:
+    """Of 16 chunks of 16,384 bytes, 14 fit; three phases load two, and the first all others."""
+    columns = 60000
+    kernel = compile(softmax, target="sm_90a", signature=ROWS.format("f32", 65536))
+    assert 14 << 14 <= kernel.abi.shared_bytes < 15 << 14
+    x = np.random.default_rng(0).standard_normal((2, columns)).astype(np.float32)
+    ran = kernel.emulate(x, np.full_like(x, np.nan), 1, 65536, grid=2, order="lazy")
+    assert not ran.findings
+    powers = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(ran.arrays[1], expected, rtol=1e-5)

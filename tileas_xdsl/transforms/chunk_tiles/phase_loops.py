@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from xdsl.builder import Builder
 from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -38,10 +39,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
-from tileas_xdsl.analysis.values.rows.row_extents import reached_columns
+from tileas_xdsl.analysis.values.rows.row_extents import array_of, reached_columns, row_width
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
@@ -51,6 +53,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledStoreOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.integers import ceil_div
@@ -77,26 +80,54 @@ def run_in_phases(plan: PhasePlan) -> None:
     assert end is not None
     kept: dict[TiledLoadOp, SSAValue] = {}
     for number in range(max(len(plan.others), len(plan.phases))):
-        for op in plan.others[number] if number < len(plan.others) else ():
-            op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(end))
+        others = plan.others[number] if number < len(plan.others) else ()
+        late = _of_loads(others)
+        _move([op for op in others if op not in late], end)
+        waits: Sequence[WaitOp] = ()
         if number < len(plan.phases):
             phase = plan.phases[number]
-            kept |= _kept_from(phase, [op for op in plan.kept if op not in kept], end)
+            new, waits = _kept_from(phase, [op for op in plan.kept if op not in kept], end, plan)
+            kept |= new
+        # What waits for a number from memory, as the logit of a label does, waits beside the rows.
+        _move(late, end)
+        Rewriter.insert_op(waits, InsertPoint.before(end))
+        if number < len(plan.phases):
+            phase = plan.phases[number]
             _PhaseLoop(plan, phase, kept).insert_before(end)
     inside = {op for phase in plan.phases for op in (*phase.operations, *phase.reductions)}
     for op in [op for op in reversed(list(block.ops)) if op in inside or _is_unused(op, plan)]:
         Rewriter.erase_op(op)
 
 
-def _kept_from(
-    phase: Phase, loads: Sequence[TiledLoadOp], end: Operation
-) -> Mapping[TiledLoadOp, SSAValue]:
-    """Keep the tiles that a phase reads first; return them by their loads.
+def _move(operations: Sequence[Operation], end: Operation) -> None:
+    for op in operations:
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(end))
 
-    Those that are rotated are loaded from there in each phase, part by part.
+
+def _of_loads(operations: Sequence[Operation]) -> Sequence[Operation]:
+    """Return the operations that need what others of them load."""
+    loaded: set[SSAValue] = set()
+    found: list[Operation] = []
+    for op in operations:
+        if loaded & {value for inner in op.walk() for value in inner.operands}:
+            found.append(op)
+            loaded.update(op.results)
+        elif isinstance(op, TiledLoadOp):
+            loaded.add(op.result)
+    return found
+
+
+def _kept_from(
+    phase: Phase, loads: Sequence[TiledLoadOp], end: Operation, plan: PhasePlan
+) -> tuple[Mapping[TiledLoadOp, SSAValue], Sequence[WaitOp]]:
+    """Begin to keep the tiles that a phase reads first; return them by loads, and waits for them.
+
+    Those that are rotated are loaded from there in each phase, part by part.  Of those that are
+    kept in part the array ends behind that.
     """
     found: dict[TiledLoadOp, SSAValue] = {}
+    waits: list[WaitOp] = []
     for op in loads:
         if op in phase.operations and op.rotated is not None:
             if KEPT not in op.attributes:
@@ -104,11 +135,13 @@ def _kept_from(
                 begun = started(op, {}, number)
                 wait = WaitOp(begun.result)
                 wait.location = op.location
-                Rewriter.insert_op([begun, wait], InsertPoint.before(end))
+                Rewriter.insert_op(begun, InsertPoint.before(end))
+                waits.append(wait)
                 op.attributes[KEPT] = IntegerAttr(number, i32)
         elif op in phase.operations:
+            view = op.view if plan.chunks_kept is None else _of_first_chunks(op, end, plan)
             made = AsyncTiledLoadOp(
-                op.view,
+                view,
                 op.coords,
                 atom=op.atom,
                 offsets=op.offsets,
@@ -120,11 +153,29 @@ def _kept_from(
             wait = WaitOp(made.result)
             made.location = wait.location = op.location
             made.result.name_hint = op.result.name_hint
-            Rewriter.insert_op([made, wait], InsertPoint.before(end))
+            Rewriter.insert_op(made, InsertPoint.before(end))
+            waits.append(wait)
             found[op] = wait.values[0]
             if op.out_token is not None and made.out_token is not None:
                 op.out_token.replace_all_uses_with(made.out_token)
-    return found
+    return found, waits
+
+
+def _of_first_chunks(op: TiledLoadOp, end: Operation, plan: PhasePlan) -> SSAValue:
+    """The view of a load, of an array whose rows end behind the chunks that are kept."""
+    array, view = array_of(op), op.view.owner
+    assert array is not None
+    assert isinstance(view, ViewOp)
+    assert plan.chunks_kept is not None
+    build = Builder(InsertPoint.before(end))
+    columns = row_width(op) // plan.count * plan.chunks_kept
+    extent = array.sizes[-1]
+    limit = constant(build, columns, extent.type)
+    shorter = array.clone()
+    behind = len(array.strides) + 1
+    shorter.operands[-behind] = build.insert(arith.MinSIOp(extent, limit)).result
+    build.insert(shorter)
+    return build.insert(ViewOp(shorter.result, view.result.type)).result
 
 
 def _is_unused(op: Operation, plan: PhasePlan) -> bool:
@@ -238,11 +289,12 @@ class _PhaseLoop:
                 elif op.out_token is not None and op.token is not None:
                     self.clones[op.out_token] = op.token
                 continue
-            if isinstance(op, TiledLoadOp) and op in self.kept:
+            if isinstance(op, TiledLoadOp) and op in self.kept and self._is_kept(chunk):
                 self._read(body, op, chunk)
                 continue
             body.add_op(op.clone(self.clones))
-        read = set[SSAValue]() if self.is_behind else {op.result for op in self.kept}
+        is_read = self._is_kept(chunk) and not self.is_behind
+        read = {op.result for op in self.kept} if is_read else set[SSAValue]()
         tiles = {
             self.clones[tile]: k
             for tile, k in self.plan.tiles.items()
@@ -258,6 +310,13 @@ class _PhaseLoop:
         joined = [JoinMemTokenOp(pair) for pair in zip(tokens, after, strict=True)]
         body.add_ops(joined)
         return [*combined, *(join.result for join in joined)]
+
+    def _is_kept(self, chunk: SSAValue) -> bool:
+        """Whether a chunk of the tiles that are kept is one of those that are."""
+        number = constant_integer(chunk)
+        return self.plan.chunks_kept is None or (
+            number is not None and number < self.plan.chunks_kept
+        )
 
     def _read(self, body: Block, op: TiledLoadOp, chunk: SSAValue) -> None:
         """Read a chunk of a tile that is kept: columns, as `plan` says of which dimension."""

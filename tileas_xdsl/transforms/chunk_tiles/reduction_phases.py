@@ -112,6 +112,8 @@ class PhasePlan:
     """Loads whose tiles stay in shared memory; those of other loads are loaded in each phase."""
     is_written_out: bool = False
     """Whether chunks are written out, one behind the other."""
+    chunks_kept: int | None = None
+    """Chunks of the tiles that are kept, if not all: those behind them are loaded in each phase."""
 
     def cut(self, count: int, threads: int) -> PhasePlan:
         """Return the plan for so many chunks, which are written out if they are few and small.

@@ -30,8 +30,10 @@ from tileas_xdsl.analysis.memory.kept_tiles import is_aligned
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.rows.row_extents import (
+    array_of,
     bytes_of_row,
     held_columns,
+    row_of,
     row_width,
     within_reach,
 )
@@ -50,6 +52,7 @@ from tileas_xdsl.scheduling.resources.unit_demand import alone, work_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.launches.bounded_rows import PARTS
 from tileas_xdsl.threads.pipeline.occupancy import (
     EXPECTED_HEADROOM,
     HEADROOM_OF_CHUNKS,
@@ -91,6 +94,9 @@ of 20,000 0.95, 0.94, of 24,576 0.96, 0.94.
 
 MAX_BLOCKS = 2
 """Blocks up to which one waits for the other: with four, rows in registers are the fastest."""
+
+LEAST_PART_KEPT = 2
+"""A part of a row that is worth a CTA for itself: one in so many."""
 
 MIN_REGISTERS_OF_LINES = 4
 """Of a thread, for what is loaded beside a row where registers are short: one access."""
@@ -250,7 +256,31 @@ def _cut(plan: PhasePlan, warps: int, target: Target) -> RowForm | None:
         if fitting:
             small = [n for n in fitting if live <= threads * FEW_REGISTERS * n]
             return RowForm("", plan.cut(min(small, default=fitting[-1]), threads), blocks)
-    return None
+    return _cut_in_part(plan, counts, warps, target)
+
+
+def _cut_in_part(
+    plan: PhasePlan, counts: Sequence[int], warps: int, target: Target
+) -> RowForm | None:
+    """Return the phases that keep as much of a row as fits; the rest is loaded from L2 again."""
+    threads, free = warps * WARP, target.shared_memory_per_block - RESERVED_SHARED_MEMORY
+    if lines_of(plan) or not all(map(_may_be_kept_in_part, plan.kept)) or not counts:
+        return None
+    made, held = plan.cut(counts[-1], threads), sum(tile_bytes(op.result.type) for op in plan.kept)
+    chunks = free * made.count // held
+    chunks -= chunks % max(made.count // PARTS, 1)
+    if not made.is_written_out or chunks * LEAST_PART_KEPT < made.count:
+        return None
+    return RowForm("", replace(made, chunks_kept=chunks), 1)
+
+
+def _may_be_kept_in_part(op: TiledLoadOp) -> bool:
+    """Whether a row may be loaded as if it ended before: its end is a number of the launch."""
+    array = array_of(op)
+    is_dynamic = array is not None and isinstance(
+        array.extent(array.array.get_num_dims() - 1), SSAValue
+    )
+    return is_dynamic and op.rotated is None and row_of(op) is not None
 
 
 def _powers_of_two(most: int) -> Sequence[int]:
