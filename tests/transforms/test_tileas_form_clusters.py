@@ -91,6 +91,8 @@ def clustered(
 
 
 PLAIN, GROUPED = Launch(matmul, 256, 200, 128, 200), Launch(in_groups, 384, 200, 128, 200)
+THREE = Launch(matmul, 190, 200, 128, 200)
+"""Three tile blocks along x: a fourth one completes clusters, and stores nothing."""
 
 
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
@@ -101,8 +103,14 @@ PLAIN, GROUPED = Launch(matmul, 256, 200, 128, 200), Launch(in_groups, 384, 200,
         (PLAIN, "sm_90a", True, 4),
         (GROUPED, "sm_90a", True, 2),
         (GROUPED, "sm_100a", False, 2),
+        (THREE, "sm_90a", False, 2),
+        (THREE, "sm_90a", True, 4),
+        (THREE, "sm_100a", True, 2),
     ],
-    ids=["plain", "four persistent", "grouped persistent", "grouped sm_100a"],
+    ids=[
+        *("plain", "four persistent", "grouped persistent", "grouped sm_100a"),
+        *("three", "three persistent in fours", "three persistent sm_100a"),
+    ],
 )
 def test_clusters_share_b(
     launch: Launch, target: str, is_persistent: bool, count: int, order: Any
@@ -121,7 +129,7 @@ def test_clusters_share_b(
     ("launch", "suits"),
     [
         (PLAIN, True),
-        (Launch(matmul, 192, 200, 128, 200), False),  # three tile blocks along x
+        (THREE, True),
         (GROUPED, True),  # groups of four and two rows of tiles
         (Launch(in_groups, 320, 256, 128, 264), False),  # the last group has one row of tiles
     ],

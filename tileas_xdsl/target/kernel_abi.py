@@ -319,7 +319,7 @@ class KernelAbi:
         `args` are those that questions are about.
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
-        each = self.tile_block_ctas
+        each, grid = self.tile_block_ctas, self._whole_clusters(grid)
         if self.is_persistent:
             most = TRANSFER_SLOTS if self.transfer_bytes else MAX_TILE_BLOCKS
             asked = self.persistent_launches
@@ -328,6 +328,11 @@ class KernelAbi:
             return persistent_ctas(grid, each, resident, most, cluster=self.cluster[0])
         x, y, z = grid
         return x * each, y, z
+
+    def _whole_clusters(self, grid: Grid) -> Grid:
+        """The grid with the tile blocks behind it that complete its last clusters."""
+        asked = (one for one in self.shared_loads if one.cluster == self.form.cluster)
+        return next((one.covered(grid) for one in asked if one.rounds_up), grid)
 
     def maps_of_list(self, argument: int) -> Sequence[TensorMapRecipe]:
         """The recipes of the tensor maps that the table of a list has for each of its arrays."""

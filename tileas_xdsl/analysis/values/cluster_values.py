@@ -18,15 +18,24 @@ CLUSTER_OF_TILE_BLOCKS = "nv_tileas.cluster_of_tile_blocks"
 """Attribute of a kernel: tile blocks along x, y, z that may be a cluster, each of one CTA."""
 
 
-def axis_of_clusters(kernel: func.FuncOp) -> int | None:
-    """Return the axis along which tile blocks may be clusters; None if they are not."""
-    found = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
-    extents = found.get_values() if isinstance(found, DenseArrayBase) else ()
-    return next((axis for axis, extent in enumerate(extents) if extent > 1), None)
-
-
 Extents: TypeAlias = tuple[int, int, int]
 """CTAs of a cluster along x, y and z."""
+
+
+def tile_blocks_of_cluster(kernel: func.FuncOp) -> Extents:
+    """Return how many tile blocks along x, y and z may be a cluster; 1 where they are none."""
+    found = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
+    if not isinstance(found, DenseArrayBase):
+        return 1, 1, 1
+    x, y, z = (int(extent) for extent in found.get_values())
+    return x, y, z
+
+
+def axis_of_clusters(kernel: func.FuncOp) -> int | None:
+    """Return the axis along which tile blocks may be clusters; None if they are not."""
+    extents = tile_blocks_of_cluster(kernel)
+    return next((axis for axis, extent in enumerate(extents) if extent > 1), None)
+
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 

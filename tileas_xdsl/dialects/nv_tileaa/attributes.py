@@ -18,6 +18,9 @@ from tileas_xdsl.target.launches.launch_forms import Grid
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""
 
+ROUNDS_UP = "nv_tileas.rounds_up_grid"
+"""Attribute of a kernel whose tile blocks behind the grid store nothing: they complete clusters."""
+
 ARRAYS_ARE_LISTED = "nv_tileaa.arrays_are_listed"
 """Of a kernel whose launches write a table for each list of arrays, and tensor maps into it."""
 

@@ -210,7 +210,7 @@ class Launch:
         self.target = get_target(target)
         self.latencies = latencies(target)
         self._take(module, kernel)
-        self.tile_blocks, self.grid = grid, self.program.spec.ctas(grid)
+        self.tile_blocks, self.grid = grid, self.program.ctas(grid)
         self.cluster = cluster or self.program.cluster
         self.traces = traces
         self.globals = global_memories(module)

@@ -33,7 +33,6 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     IndexType,
     ModuleOp,
     StringAttr,
@@ -44,7 +43,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.accumulators import is_tensor_product
-from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
+from tileas_xdsl.analysis.values.cluster_values import tile_blocks_of_cluster
 from tileas_xdsl.analysis.values.launches.launch_loops import LaunchLoops
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -110,13 +109,12 @@ def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) ->
     times = latencies(target.name)
     why = _what_forbids(found, around) or _why_it_does_not_pay(found.loop, times)
     if why is None and isinstance(around, scf.ForOp):
-        extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
-        together = prod(extents.get_values()) if isinstance(extents, DenseArrayBase) else 1
+        together = prod(tile_blocks_of_cluster(kernel))
         ctas = spec_of(kernel).tile_block_ctas
         question = _question(found, target, ctas, times)
         kernel.attributes[UNEVEN_WAVES] = plain_attribute(asdict(question))
         if is_chosen:
-            _Dealing(found.loop, around, int(together), ctas, times).write()
+            _Dealing(found.loop, around, together, ctas, times).write()
     elif why is not None:
         kernel.attributes[NOT_DEALT] = StringAttr(why)
 

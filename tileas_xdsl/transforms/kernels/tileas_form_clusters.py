@@ -60,6 +60,10 @@ from tileas_xdsl.target.launches.shared_loads import (
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
+from tileas_xdsl.transforms.plan_cta.behind_grid import (
+    may_be_behind_grid,
+    store_nothing_behind_grid,
+)
 
 NOT_CLUSTERED = "nv_tileas.not_clustered"
 """Attribute of a kernel whose tile blocks load alone, though they load the same: why."""
@@ -132,6 +136,8 @@ def _form_clusters(kernel: func.FuncOp, target: Target, chosen: tuple[int, int] 
             kernel.attributes[CLUSTER_OF_TILE_BLOCKS] = DenseArrayBase.from_list(i64, extents)
             for load in loads:
                 load.attributes[SAME_IN_CLUSTER] = IntegerAttr(question.count, i32)
+            if question.rounds_up:
+                store_nothing_behind_grid(kernel, question.axis)
 
 
 class _Loads:
@@ -190,7 +196,13 @@ class _Loads:
 
         shared = [load for load in self.loads if is_equal(bounds) and is_equal(numbers[load])]
         equal = dict.fromkeys([*bounds, *(step for load in shared for step in numbers[load] or ())])
-        return replace(one, equal=tuple(equal), loads=self._moved(set(shared))), shared
+        made = replace(
+            one,
+            equal=tuple(equal),
+            loads=self._moved(set(shared)),
+            rounds_up=may_be_behind_grid(self.found.function, axis),
+        )
+        return made, shared
 
     def _moved(self, shared: Container[TiledLoadOp]) -> tuple[LoopLoad, ...]:
         """Return what an iteration loads."""

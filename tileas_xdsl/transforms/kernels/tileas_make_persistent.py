@@ -37,7 +37,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters
+from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters, tile_blocks_of_cluster
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
@@ -46,6 +46,7 @@ from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_fre
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant, mul
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -299,11 +300,12 @@ def _persistent(
     ids = instances_in(kernel, gpu.BlockIdOp, gpu.GridDimOp)
     build = Builder(InsertPoint.at_start(block))
     extents = [build.insert(GetNumProgramsOp(axis)).result for axis in range(len(AXES))]
-    rows = build.insert(arith.MuliOp(extents[0], extents[1])).result
-    count = build.insert(arith.MuliOp(rows, extents[2])).result
+    covered = [_rounded_up(build, extents[0], tile_blocks_of_cluster(kernel)[0]), *extents[1:]]
+    rows = build.insert(arith.MuliOp(covered[0], covered[1])).result
+    count = build.insert(arith.MuliOp(rows, covered[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
     first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
-    tour = Tour(first, step, count, extents)
+    tour = Tour(first, step, count, covered)
     assert block.last_op is not None
     if by_counter:
         carried = counted_loop(Builder(InsertPoint.before(block.last_op)), tour, inside)
@@ -318,6 +320,15 @@ def _persistent(
         for number in _counts_of_tile_blocks(op, spec.tile_block_ctas):
             Rewriter.replace_op(number, arith.IndexCastOp(value, IndexType()))
     return kernel
+
+
+def _rounded_up(build: Builder, extent: SSAValue, count: int) -> SSAValue:
+    """Return the tile blocks along an axis in whole clusters, of so many each."""
+    if count == 1:
+        return extent
+    number = constant(build, count, i32)
+    clusters = build.insert(arith.CeilDivUIOp(extent, number)).result
+    return mul(build, clusters, number)
 
 
 def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:

@@ -19,7 +19,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseArrayBase,
     IntegerAttr,
     ModuleOp,
     StringAttr,
@@ -32,10 +31,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
 from tileas_xdsl.analysis.values.cluster_values import (
-    CLUSTER_OF_TILE_BLOCKS,
     Extents,
     is_same_in_cluster,
     runs_uniformly,
+    tile_blocks_of_cluster,
 )
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -102,11 +101,8 @@ class TileasMulticastLoads(ModulePass):
 
 def _possible_cluster(kernel: func.FuncOp, facts: KernelFacts) -> Extents:
     """Return the CTAs along x, y, z that may share loads."""
-    extents = kernel.attributes.get(CLUSTER_OF_TILE_BLOCKS)
-    if not isinstance(extents, DenseArrayBase):
-        return facts.spec.tile_block_ctas, 1, 1
-    x, y, z = (int(n) for n in extents.get_values())
-    return x, y, z
+    extents = tile_blocks_of_cluster(kernel)
+    return extents if prod(extents) > 1 else (facts.spec.tile_block_ctas, 1, 1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,12 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import (
+    KERNEL_SPEC,
+    ROUNDS_UP,
+    KernelSpec,
+    KernelSpecAttr,
+)
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, origins, pipelines_of
@@ -18,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase
+from tileas_xdsl.layout.integers import align_up
 
 _NOTED = Kinds(StageOp, TmaLoadBase)
 
@@ -42,6 +48,14 @@ class KernelFacts:
             x, y, z = self.spec.cluster_dim
             return x, y, z
         return self.spec.num_ctas, 1, 1
+
+    def ctas(self, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+        """The CTAs of a launch with a grid of tile blocks; some behind it may complete clusters."""
+        x, y, z = self.spec.ctas(grid)
+        if ROUNDS_UP not in self.kernel.attributes:
+            return x, y, z
+        of_x, of_y, of_z = self.cluster
+        return align_up(x, of_x), align_up(y, of_y), align_up(z, of_z)
 
     def consumers(self, pipeline: CreatePipelineOp) -> Sequence[int]:
         """The numbers of the consumers that wait for stages of a pipeline; at least one."""

@@ -131,11 +131,11 @@ class Box:
 
         Rows are written in whole granules: returns how many bytes behind the end of each row.
         """
-        if self.map.interleave != "none" and min(at) < 0:
+        if min(at) < 0:
             raise Fault(
                 "tma",
-                f"a store through an interleaved map begins at {list(at)}: negative coordinates "
-                "are an illegal instruction to an H200",
+                f"a store begins at {list(at)}: negative coordinates are an illegal instruction "
+                "to an H200",
             )
         if self.gather:
             behind = 0
