@@ -51,3 +51,29 @@ def test_lines_are_kept_where_a_rotated_row_has_them(width: int, rows: str, line
     found = kernel.emulate(x, w, b, np.zeros_like(x), 2048, grid=(9, 1, 1))
     assert not found.findings
     assert np.array_equal(found.arrays[3], x * w + b)
+
+
+@ct.kernel
+def above_the_least(x: Any, y: Any, columns: ct.Constant[int]) -> None:
+    """Rows less the least number of their second half, part by part; results begin elsewhere."""
+    number = ct.bid(0)
+    column = ct.reshape(ct.arange(columns, dtype=ct.int32), (1, columns))
+    row = ct.load(x, (number, 0), (1, columns), padding_mode=ct.PaddingMode.ZERO)
+    is_behind = column > number + ct.reshape(ct.arange(1, dtype=ct.int32), (1, 1)) + 7168
+    least = ct.min(ct.where(is_behind, ct.astype(row, ct.float32), 0.0), axis=1, keepdims=True)
+    ct.store(y, (number, 0), ct.where(column < x.shape[1], row - least, 0.0))
+
+
+def test_parts_of_a_line_are_read_where_they_are_in_it() -> None:
+    rows, width, columns = 3, 14336, 16384
+    pitch = width + 8
+    memory = np.zeros(rows * pitch + 8, np.float32)
+    first = (2 - memory.ctypes.data // 4) % 4
+    y = memory[first : first + rows * pitch].reshape(rows, pitch)[:, :width]
+    x = -(np.arange(rows * width, dtype=np.float32).reshape(rows, width) % 16381)
+    kernel = tileas.compile(above_the_least, x, y, columns, target="sm_90a")
+    found = kernel.emulate(x, y, columns, grid=rows)
+    assert not found.findings
+    assert "kept_in_shared_memory = 0" in str(kernel.ir("tileas-rotate-rows"))
+    least = np.array([[row[7169 + i :].min()] for i, row in enumerate(x)])
+    assert np.array_equal(found.arrays[1], x - least)

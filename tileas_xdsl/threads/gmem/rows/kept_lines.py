@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -50,13 +51,13 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     modulo,
     multiply,
 )
-from tileas_xdsl.threads.codegen.known_integers import interval_of
+from tileas_xdsl.threads.codegen.known_integers import constant_value, interval_of
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, LoadedLine, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
-from tileas_xdsl.threads.gmem.rows.rotated_row import shift_of_row
+from tileas_xdsl.threads.gmem.rows.rotated_row import either, shift_of_row
 from tileas_xdsl.threads.gmem.rows.vector_cuts import BYTE, WORD, bytes_behind, shifted_word
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -94,16 +95,30 @@ def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
     """Read a line where the rows of a tile have their elements."""
     line, layout = e.kept_lines[op.attributes[KEPT]], layout_within_rows(e, op)
     readers: dict[int, _Reader] = {}
+    part = _part(e, op, layout)
 
     def read(chunk: AccessChunk) -> SSAValue:
-        if not line.has(chunk.shift):
-            return constant_elements(e, line.padding or zero_of(line.element), chunk.count)
+        if isinstance(part, int):
+            chunk = replace(chunk, shift=chunk.shift + part)
+        if isinstance(part, int) and not line.has(chunk.shift):
+            return _padding(e, line, chunk)
         row = 0 if op.modulus is None else chunk.line
         if row not in readers:
-            readers[row] = _Reader.of(e, op, line, shift_of_row(e, op, layout.shape, chunk.row))
+            shift = shift_of_row(e, op, layout.shape, chunk.row)
+            readers[row] = _Reader.of(e, op, line, shift, part)
         return readers[row].read(chunk)
 
     return assembled(e, layout, line.element, read)
+
+
+def _part(e: ThreadBuilder, op: TiledLoadOp, layout: RegisterLayout) -> SSAValue | int:
+    """The element of its line that the part begins with which an operation reads."""
+    source = e.get(op.view)
+    if op.row_width is None or not isinstance(source, GlobalView):
+        return 0
+    start, width = GlobalTile.of(e, op, source, layout.shape).starts[-1], op.row_width.value.data
+    number = constant_value(start)
+    return modulo(e, cast_index(e, start, i32), width) if number is None else number % width
 
 
 @dataclass(frozen=True)
@@ -116,10 +131,17 @@ class _Reader:
     """The addresses of words that follow one another, which a vector begins with or follows."""
     rest: SSAValue | None
     """The selector of a word that begins as many bytes behind it; None for none."""
+    part: SSAValue | None
+    """The element of the line that the part begins with; None where the chunks say so."""
 
     @staticmethod
-    def of(e: ThreadBuilder, op: TiledLoadOp, line: KeptLine, shift: SSAValue) -> _Reader:
-        """How a row is read that is rotated by so many columns."""
+    def of(
+        e: ThreadBuilder, op: TiledLoadOp, line: KeptLine, shift: SSAValue, part: SSAValue | int
+    ) -> _Reader:
+        """How a row is read that is rotated by so many columns, or a part of it.
+
+        Where a part begins that is known is in the chunks of the threads.
+        """
         span, bits = interval_of(shift), bits_of(line.element)
         if op.rotated is None or span is None or not -line.run <= span[0] <= span[1] <= 0:
             raise op_error(op, f"rotates a line by other than 0 to {line.run} elements")
@@ -129,11 +151,24 @@ class _Reader:
         count = line.planes if is_by_words else line.planes + 1
         # A line begins at place 1 of the planes: no word in front of it is at a negative one.
         bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
+        if not isinstance(part, int):
+            bases = [advance(e, base, divide(e, part, line.run)) for base in bases]
+        begin = None if isinstance(part, int) else part
         rest = None if is_by_words else bytes_behind(e, divide(e, modulo(e, moved, WORD), BYTE))
-        return _Reader(e, line, bases, rest)
+        return _Reader(e, line, bases, rest, begin)
 
     def read(self, chunk: AccessChunk) -> SSAValue:
-        """A vector of a thread."""
+        """A vector of a thread, or padding behind the vectors that are stored."""
+        e, line = self.e, self.line
+        if self.part is None or line.end is None:
+            return self._stored(chunk)
+        behind = i32_constant(e, line.end + line.run - chunk.shift)
+        is_stored = e.insert(comparison(self.part, behind, "slt")).result
+        return either(
+            e, is_stored, lambda: [self._stored(chunk)], lambda: [_padding(e, line, chunk)]
+        )[0]
+
+    def _stored(self, chunk: AccessChunk) -> SSAValue:
         e, line = self.e, self.line
         found = [
             e.insert(LoadOp(_of_chunk(e, line, base, chunk), i32, chunk.exists)).result
@@ -142,6 +177,10 @@ class _Reader:
         if self.rest is not None:
             found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
         return _from_words(e, line, found)
+
+
+def _padding(e: ThreadBuilder, line: KeptLine, chunk: AccessChunk) -> SSAValue:
+    return constant_elements(e, line.padding or zero_of(line.element), chunk.count)
 
 
 def _layout_of_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
