@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
@@ -20,18 +20,32 @@ class KeptLine:
     """To the first word of the first plane."""
     run: int
     """Elements of a vector of a thread."""
+    word: IntegerType
+    """What is stored and loaded at once: 32 bits, or an element where a vector is narrower."""
     planes: int
     """Words of a vector."""
     places: int
     """Words of a plane, of which each vector has one."""
+    front: int
+    """Vectors in front of the first one, for rows that begin in these."""
     end: int | None
     """The element from which on all are padding, and vectors are not stored."""
     padding: FloatAttr | IntegerAttr | None
     """None for zeros."""
 
+    @property
+    def bits(self) -> int:
+        """Of a word."""
+        return self.word.width.data
+
+    @property
+    def reach(self) -> int:
+        """Elements that rows may be rotated by."""
+        return self.front * self.run
+
     def has(self, first: int) -> bool:
         """Whether vectors of threads that begin there are stored."""
-        return self.end is None or first - self.run < self.end
+        return self.end is None or first - self.reach < self.end
 
 
 @dataclass

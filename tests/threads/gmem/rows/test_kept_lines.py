@@ -22,7 +22,7 @@ def scaled(x: Any, w: Any, b: Any, y: Any, columns: ct.Constant[int]) -> None:
     ct.store(y, (ct.bid(0), 0), ct.astype(row * weights + biases, y.dtype))
 
 
-TYPES = {"f16": np.float16, "f32": np.float32, "i8": np.int8}
+TYPES = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i64": np.int64}
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,42 @@ def test_parts_of_a_line_are_read_where_they_are_in_it() -> None:
     assert "kept_in_shared_memory = 0" in str(kernel.ir("tileas-rotate-rows"))
     least = np.array([[row[7169 + i :].min()] for i, row in enumerate(x)])
     assert np.array_equal(found.arrays[1], x - least)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"), [("i8", "i8"), ("f16", "f32"), ("i8", "f32"), ("i64", "i8"), ("i64", "f16")]
+)
+@pytest.mark.parametrize("width", [512, 300])
+def test_vectors_of_lines_may_be_narrower_than_rows_are_rotated_by(
+    width: int, rows: str, lines: str
+) -> None:
+    """Rows of bytes are rotated by up to 15 columns, vectors of 4 or 8; bytes beside `i64` are two.
+
+    Rows of 512 columns fill their tiles: what is rotated to its beginning is the end of the line.
+    """
+    rng = np.random.default_rng(width)
+    x = rng.integers(-5, 6, (9, 513)).astype(TYPES[rows])[:, :width]
+    w, b = (rng.integers(-5, 6, width).astype(TYPES[lines]) for _ in range(2))
+    arguments = (x, w, b, np.zeros((9, 513), TYPES[rows])[:, :width], 512)
+    kernel = tileas.compile(scaled, *arguments, target="sm_90a")
+    assert kernel.abi.is_persistent
+    assert "ld.shared" in kernel.ptx
+    found = kernel.emulate(*arguments, grid=(9, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[3], kernel.evaluate(*arguments, grid=(9, 1, 1)).arrays[3])
+
+
+@ct.kernel
+def added(x: Any, y: Any, z: Any, columns: ct.Constant[int]) -> None:
+    """Sums of two arrays, which are stored from the middle of a vector on."""
+    ct.store(z, (0,), ct.load(x, (0,), (columns,)) + ct.load(y, (0,), (columns,)))
+
+
+def test_arrays_are_rotated_as_the_only_one_that_begins_between_vectors() -> None:
+    """512 bytes are 8 of each thread; the sums begin 1 to 15 bytes behind a multiple of 16."""
+    rng = np.random.default_rng(0)
+    x, y, z = (rng.integers(-50, 50, 1023 + begin).astype(np.int8)[begin:] for begin in (0, 0, 1))
+    kernel = tileas.compile(added, x, y, z, 512, target="sm_90a")
+    found = kernel.emulate(x, y, z, 512, grid=(1, 1, 1))
+    assert not found.findings
+    assert np.array_equal(found.arrays[2], [*(x + y)[:512], *z[512:]])

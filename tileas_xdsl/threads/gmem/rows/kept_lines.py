@@ -10,7 +10,8 @@ vector of a thread is aligned in it.  The words of a line lie in as many planes 
     plane 3                3 7 b ...                       the next place of planes 0 and 1
 
 No access has a bank conflict, whatever `d` is, and what differs from row to row is an address for
-each plane.  Elements narrower than a word are shifted by what is left (`vector_cuts.py`).
+each plane.  Elements narrower than a word are shifted by what is left (`vector_cuts.py`); where a
+vector is narrower, as of bytes beside rows of `i64`, each element is a word.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import VectorType, i32
+from xdsl.dialects.builtin import IntegerType, VectorType, i32
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.memory.kept_tiles import readers_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
-from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
     AsyncTiledLoadOp,
@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -143,26 +144,27 @@ class _Reader:
         Where a part begins that is known is in the chunks of the threads.
         """
         span, bits = interval_of(shift), bits_of(line.element)
-        if op.rotated is None or span is None or not -line.run <= span[0] <= span[1] <= 0:
-            raise op_error(op, f"rotates a line by other than 0 to {line.run} elements")
+        if op.rotated is None or span is None or not -line.reach <= span[0] <= span[1] <= 0:
+            raise op_error(op, f"rotates a line by other than 0 to {line.reach} elements")
         moved = multiply(e, shift, bits)
-        words = e.insert(arith.ShRSIOp(moved, i32_constant(e, WORD.bit_length() - 1))).result
-        is_by_words = 8 * op.rotated.value.data % WORD == 0
+        words = e.insert(arith.ShRSIOp(moved, i32_constant(e, line.bits.bit_length() - 1))).result
+        is_by_words = line.bits == bits or 8 * op.rotated.value.data % WORD == 0
         count = line.planes if is_by_words else line.planes + 1
-        # A line begins at place 1 of the planes: no word in front of it is at a negative one.
-        bases = [_place(e, line, add(e, words, line.planes + k)) for k in range(count)]
+        # Vectors in front of a line are at the first places: no word of these is at a negative one.
+        begin = line.front * line.planes
+        bases = [_place(e, line, add(e, words, begin + k)) for k in range(count)]
         if not isinstance(part, int):
             bases = [advance(e, base, divide(e, part, line.run)) for base in bases]
-        begin = None if isinstance(part, int) else part
+        moving = None if isinstance(part, int) else part
         rest = None if is_by_words else bytes_behind(e, divide(e, modulo(e, moved, WORD), BYTE))
-        return _Reader(e, line, bases, rest, begin)
+        return _Reader(e, line, bases, rest, moving)
 
     def read(self, chunk: AccessChunk) -> SSAValue:
         """A vector of a thread, or padding behind the vectors that are stored."""
         e, line = self.e, self.line
         if self.part is None or line.end is None:
             return self._stored(chunk)
-        behind = i32_constant(e, line.end + line.run - chunk.shift)
+        behind = i32_constant(e, line.end + line.reach - chunk.shift)
         is_stored = e.insert(comparison(self.part, behind, "slt")).result
         return either(
             e, is_stored, lambda: [self._stored(chunk)], lambda: [_padding(e, line, chunk)]
@@ -171,7 +173,7 @@ class _Reader:
     def _stored(self, chunk: AccessChunk) -> SSAValue:
         e, line = self.e, self.line
         found = [
-            e.insert(LoadOp(_of_chunk(e, line, base, chunk), i32, chunk.exists)).result
+            e.insert(LoadOp(_of_chunk(e, line, base, chunk), line.word, chunk.exists)).result
             for base in self.bases
         ]
         if self.rest is not None:
@@ -185,49 +187,69 @@ def _padding(e: ThreadBuilder, line: KeptLine, chunk: AccessChunk) -> SSAValue:
 
 def _layout_of_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
     """By which threads store a line: their vectors are those of its readers, and of its planes."""
-    reader, function = op, enclosing_function(op)
-    assert function is not None
-    for one in operations_in(function):
-        if isinstance(one, TiledLoadOp) and one.attributes.get(KEPT) == op.attributes[KEPT]:
-            reader = one
-    layout, shape = layout_within_rows(e, reader), shape_of(op.loaded_type())
+    layout, shape = layout_within_rows(e, [op, *readers_of(op)][-1]), shape_of(op.loaded_type())
     if shape is None or shape == layout.shape:
         return layout
     vector = next(iter(thread_chunks(e, layout, bits_of(element_of(op.view.type))))).count
     return rows_layout(shape, e.agent.warps, max(ACCESS_BYTES // vector, 1))
 
 
+def _rotated_by(op: TiledLoadOp) -> int:
+    """Columns that rows of a load are rotated by at most, as far as is known."""
+    if op.modulus is not None:
+        return op.modulus.value.data - 1
+    span = interval_of(op.offsets[-1])
+    return 0 if span is None else -span[0]
+
+
 def _allocated(
     e: ThreadBuilder, op: AsyncTiledLoadOp, values: RegisterTile, window: GlobalTile
 ) -> KeptLine:
-    """Shared memory for the vectors of a line that a row may meet, and one on either side."""
+    """Shared memory for the vectors of a line that a row may meet, and those on either side.
+
+    A row is rotated by less than 16 bytes of its own elements, which may be several vectors of
+    threads: those have fewer elements where others of the row are wider, or warps are many.
+    """
     bits, end = bits_of(values.element), window.end
     chunks = list(thread_chunks(e, values.layout, bits))
     run = chunks[0].count
-    planes = run * bits // WORD
-    if planes < 1:
-        raise op_error(op, f"keeps a line of which threads have {run} elements side by side")
+    word = IntegerType(WORD if run * bits >= WORD else bits)
+    planes = run * bits // word.width.data
     padding = padding_of(op.padding_value, values.element)
-    line = KeptLine(values.layout, values.element, values.parts[0], run, planes, 0, end, padding)
+    front = max([1, *(ceil_div(_rotated_by(one), run) for one in readers_of(op))])
+    model = (values.layout, values.element, values.parts[0], run, word, planes)
+    line = KeptLine(*model, places=0, front=front, end=end, padding=padding)
     last = [chunk for chunk in chunks if line.has(chunk.shift)][-1]
-    places = (last.shift + last.span) // run + 2
+    places = front + (last.shift + last.span) // run + 1
     name, what = f"%{op.result.name_hint or 'line'}", f"{values.layout.shape[-1]}, by words"
-    offset = e.plan.shared.allocate(op, name, planes * places * WORD // 8, what, ACCESS_BYTES)
-    pointer = e.insert(GetDynSmemOp(offset, i32, ACCESS_BYTES)).result
+    size = planes * places * line.bits // 8
+    offset = e.plan.shared.allocate(op, name, size, what, ACCESS_BYTES)
+    pointer = e.insert(GetDynSmemOp(offset, word, ACCESS_BYTES)).result
     return replace(line, pointer=pointer, places=places)
 
 
 def _store(e: ThreadBuilder, line: KeptLine, values: RegisterTile) -> None:
-    """Store the words of each vector, and in front of the first one those of the tile's last."""
-    mine, width = is_first_replica(e, line.layout), line.layout.shape[-1]
+    """Store the words of each vector, and in front of the first one those that end the tile."""
+    mine = is_first_replica(e, line.layout)
     every = thread_chunks(e, line.layout, bits_of(line.element))
     chunks = [chunk for chunk in every if line.has(chunk.shift)]
-    begin = _bases(e, line, 1)
+    begin = _bases(e, line, line.front)
     for chunk in chunks:
         value = strip(e, values.parts[chunk.block], chunk.register, chunk.count)
         places = [_of_chunk(e, line, base, chunk) for base in begin]
         _store_words(e, line, value, places, logical_and(e, mine, chunk.exists))
-    last = chunks[-1]
+    _store_around(e, line, values, chunks[-1], mine)
+
+
+def _store_around(
+    e: ThreadBuilder,
+    line: KeptLine,
+    values: RegisterTile,
+    last: AccessChunk,
+    mine: SSAValue | None,
+) -> None:
+    """Store the vectors that end a tile in front of its first one, and a word behind the last."""
+    width = line.layout.shape[-1]
     is_stored = last.shift + last.span >= width
     value = (
         strip(e, values.parts[last.block], last.register, last.count)
@@ -235,11 +257,16 @@ def _store(e: ThreadBuilder, line: KeptLine, values: RegisterTile) -> None:
         else constant_elements(e, line.padding or zero_of(line.element), line.run)
     )
     column = add(e, cast_index(e, last.column, i32), last.shift if is_stored else 0)
-    is_mine = is_equal(e, column, width - line.run if is_stored else 0)
-    holds = logical_and(e, mine, logical_and(e, last.exists, is_mine))
-    # The word behind the last vector is read, too, where all of its bits are shifted out.
-    behind = _place(e, line, i32_constant(e, (line.places - 1) * line.planes))
-    _store_words(e, line, value, [*_bases(e, line, 0), behind], holds)
+    first = width - line.reach if is_stored else 0
+    for k in range(line.front):
+        places = _bases(e, line, k)
+        if k == line.front - 1:
+            # That word is read where all of its bits are shifted out.
+            behind = i32_constant(e, (line.places - 1) * line.planes)
+            places = [*places, _place(e, line, behind)]
+        is_mine = is_equal(e, column, first + k * line.run)
+        holds = logical_and(e, mine, logical_and(e, last.exists, is_mine))
+        _store_words(e, line, value, places, holds)
 
 
 def _bases(e: ThreadBuilder, line: KeptLine, place: int) -> Sequence[SSAValue]:
@@ -266,7 +293,7 @@ def _store_words(
     places: Sequence[SSAValue],
     holds: SSAValue | None,
 ) -> None:
-    words = e.insert(vector.BitcastOp(value, VectorType(i32, [line.planes]))).result
+    words = e.insert(vector.BitcastOp(value, VectorType(line.word, [line.planes]))).result
     for k, place in enumerate(places):
         e.insert(StoreOp(element(e, words, k % line.planes), place, holds))
 
