@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
+from tests.support import random_rows as generator
 from tests.support.random_rows import RowKernel, random_rows
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
@@ -52,6 +53,13 @@ def check(kernel: RowKernel, target: str, order: str, folder: Path) -> None:
         found = ran.arrays[FIRST_RESULT:]
         compared = zip(expected, found, tolerances, strict=False)
         assert [differing(*one) for one in compared] == [0, 0, 0], form.abi.row_lengths
+
+
+@pytest.mark.parametrize("seed", [6005, 6008])
+def test_long_rows(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of more columns than threads hold: taken part by part, kept as far as they reach."""
+    monkeypatch.setattr(generator, "WIDTHS", (8192, 16384, 32768, 65536))
+    check(random_rows(seed), "sm_90a", "lazy", tmp_path)
 
 
 @pytest.mark.sample(3)

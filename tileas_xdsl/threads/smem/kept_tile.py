@@ -11,10 +11,17 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, multiply
+from tileas_xdsl.threads.codegen.integer_ops import (
+    add,
+    cast_index,
+    i32_constant,
+    logical_and,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.lowered_values import KeptTile, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -31,13 +38,20 @@ def chunk_of(e: ThreadBuilder, tile: KeptTile, chunk: AccessChunk) -> SSAValue:
 
 
 def read_kept(e: ThreadBuilder, tile: KeptTile, layout: RegisterLayout) -> RegisterTile:
-    """Load a tile, or the part of it that is meant, into registers of a layout."""
+    """Load a tile, or the part of it that is meant, into registers of a layout.
+
+    Behind its end nothing is kept: chunks there are padding, as known or as compared at run time.
+    """
 
     def read(chunk: AccessChunk) -> SSAValue:
         if tile.end is not None and chunk.span > 1 and chunk.shift >= tile.end:
             return constant_elements(e, tile.padding or zero_of(tile.element), chunk.count)
-        type_ = VectorType(tile.element, [chunk.count])
-        return e.insert(LoadOp(chunk_of(e, tile, chunk), type_, chunk.exists)).result
+        type_, exists, fill = VectorType(tile.element, [chunk.count]), chunk.exists, None
+        if tile.end is not None and chunk.span == 1:
+            column = add(e, cast_index(e, chunk.column, i32), chunk.shift)
+            is_stored = e.insert(comparison(column, i32_constant(e, tile.end), "slt")).result
+            exists, fill = logical_and(e, exists, is_stored), tile.padding
+        return e.insert(LoadOp(chunk_of(e, tile, chunk), type_, exists, fill=fill)).result
 
     return assembled(e, layout, tile.element, read)
 
