@@ -603,3 +603,37 @@ func.func @together(%x: memref<?x64xf16, strided<[64, 1]>>, %i: index, %n: index
   "test.op"(%c) : (tensor<64x64xf16>) -> ()
   func.return
 }
+
+// Of 128, 16 and 128 KB the second load is issued with the first one; the third one has the memory
+// of the first, which products have read by then.
+
+// CHECK-LABEL: func.func @too_large
+// CHECK:         scf.for
+// CHECK:         %[[A:.*]] = nv_tileas.async.tiled_tma_load
+// CHECK:         %[[B:.*]] = nv_tileas.async.tiled_tma_load
+// CHECK-NEXT:    nv_tileas.async.wait %[[A]]
+// CHECK-NEXT:    nv_tileas.dot
+// CHECK-NEXT:    nv_tileas.async.wait %[[B]]
+// CHECK-NEXT:    nv_tileas.dot
+// CHECK-NEXT:    "test.op"
+// CHECK:         nv_tileas.alloc_tensor : tensor<128x512xf16
+// CHECK-NEXT:    nv_tileas.create_none
+// CHECK-NEXT:    %[[C:.*]] = nv_tileas.async.tiled_tma_load
+// CHECK-NEXT:    nv_tileas.async.wait %[[C]]
+func.func @too_large(%x: memref<?x512xf16, strided<[512, 1]>>, %y: memref<?x64xf16, strided<[64, 1]>>, %n: index, %q: tensor<512x16xf16, #smem>, %p: tensor<64x16xf16, #smem>, %z: tensor<128x16xf32>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %wide = nv_tileas.view %x : memref<?x512xf16, strided<[512, 1]>> -> !nv_tileas.tiled_view<128x512xf16, gmem>
+  %narrow = nv_tileas.view %y : memref<?x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<128x64xf16, gmem>
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %a = nv_tileas.tiled_load %wide[%i, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x512xf16, gmem> -> tensor<128x512xf16>
+    %r = nv_tileas.dot %a, %q, %z {atom = #mma} : tensor<128x512xf16>, tensor<512x16xf16, #smem>, tensor<128x16xf32> -> tensor<128x16xf32>
+    %b = nv_tileas.tiled_load %narrow[%i, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16>
+    %s = nv_tileas.dot %b, %p, %r {atom = #mma} : tensor<128x64xf16>, tensor<64x16xf16, #smem>, tensor<128x16xf32> -> tensor<128x16xf32>
+    "test.op"(%s) : (tensor<128x16xf32>) -> ()
+    %c = nv_tileas.tiled_load %wide[%i, %i] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x512xf16, gmem> -> tensor<128x512xf16>
+    %t = nv_tileas.dot %c, %q, %z {atom = #mma} : tensor<128x512xf16>, tensor<512x16xf16, #smem>, tensor<128x16xf32> -> tensor<128x16xf32>
+    "test.op"(%t) : (tensor<128x16xf32>) -> ()
+  }
+  func.return
+}

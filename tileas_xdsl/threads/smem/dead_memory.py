@@ -62,7 +62,7 @@ def dead_memory(e: ThreadBuilder, op: Operation) -> Iterator[tuple[int, int]]:
 def memory_for_operand(e: ThreadBuilder, tile: SSAValue, size: int) -> int | None:
     """Return the offset of dead memory that holds an operand of products; None without any."""
     made = tile.owner
-    if not isinstance(made, _MAKERS) or not _is_operand(tile):
+    if not isinstance(made, _MAKERS) or not is_operand(tile):
         return None
     place = _free_place(e, made, size)
     if place is not None:
@@ -137,9 +137,9 @@ def _forget_scratch(e: ThreadBuilder, offset: int, size: int) -> None:
         ]
 
 
-def _is_operand(tile: SSAValue) -> bool:
+def is_operand(tile: SSAValue) -> bool:
     """Whether TMA or threads fill a tile, and only products read it."""
-    users = [*_users(tile)]
+    users = [*users_of_tile(tile)]
     fills = [user for user in users if _fills(user, tile)]
     return bool(fills or isinstance(tile.owner, ConvertLayoutOp)) and all(
         user in fills or isinstance(user, (MatrixProduct, *_VIEWS)) for user in users
@@ -152,23 +152,23 @@ def _fills(user: Operation, tile: SSAValue) -> bool:
 
 def _is_dead(e: ThreadBuilder, tile: SSAValue, op: Operation) -> bool:
     made = tile.owner
-    if not isinstance(made, _MAKERS) or (block := _common_block(made, op)) is None:
+    if not isinstance(made, _MAKERS) or (block := common_block(made, op)) is None:
         return False
     parent = block.parent_op()
     in_loop = parent is not None and (LOOPS[type(parent)] or runs_again(parent))
-    if in_loop and not (_is_operand(tile) and _is_operand_in_time(e, op)):
+    if in_loop and not (is_operand(tile) and _is_operand_in_time(e, op)):
         return False
-    return all(_is_over(e, user, block, op) for user in _users(tile))
+    return all(_is_over(e, user, block, op) for user in users_of_tile(tile))
 
 
 def _is_operand_in_time(e: ThreadBuilder, op: Operation) -> bool:
     """Whether an operation makes an operand of products that are complete in its round."""
     return (
         isinstance(op, _MAKERS)
-        and _is_operand(op.results[0])
+        and is_operand(op.results[0])
         and all(
             _wait_for_product(e, user) is not None
-            for user in _users(op.results[0])
+            for user in users_of_tile(op.results[0])
             if isinstance(user, AsyncDotOp)
         )
     )
@@ -192,7 +192,7 @@ def _wait_for_product(e: ThreadBuilder, product: AsyncDotOp) -> WaitOp | None:
     return user if user.parent.find_ancestor_op_in_block(product) is not None else None
 
 
-def _common_block(first: Operation, second: Operation) -> Block | None:
+def common_block(first: Operation, second: Operation) -> Block | None:
     """The innermost block that has both operations, or what they are inside of."""
     block = second.parent
     while block is not None and block.find_ancestor_op_in_block(first) is None:
@@ -201,12 +201,12 @@ def _common_block(first: Operation, second: Operation) -> Block | None:
     return block
 
 
-def _users(tile: SSAValue) -> Iterator[Operation]:
+def users_of_tile(tile: SSAValue) -> Iterator[Operation]:
     """The operations that use a tile, or what shows it."""
     for use in tile.uses:
         yield use.operation
         if isinstance(use.operation, _VIEWS):
-            yield from _users(use.operation.results[0])
+            yield from users_of_tile(use.operation.results[0])
 
 
 def _is_over(e: ThreadBuilder, user: Operation, block: Block, op: Operation) -> bool:

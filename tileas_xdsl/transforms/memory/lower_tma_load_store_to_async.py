@@ -25,6 +25,7 @@ from tileas_xdsl.transforms.tma_to_async.descriptors import Descriptors
 from tileas_xdsl.transforms.tma_to_async.early_loads import issue_early
 from tileas_xdsl.transforms.tma_to_async.gather_rows import rows_of
 from tileas_xdsl.transforms.tma_to_async.legality import check_transfer
+from tileas_xdsl.transforms.tma_to_async.shared_room import SharedRoom
 from tileas_xdsl.transforms.tma_to_async.store_waits import carry, delay
 
 PREFER_TMA = "TILEIR_PREFER_TMA_FOR_LOAD_STORE"
@@ -64,9 +65,13 @@ class LowerTmaLoadStoreToAsync(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op, self.target)
         functions = [f for f in instances_in(op, func.FuncOp) if not f.is_declaration]
-        decided = [transfer for f in functions for transfer in self._transfers(f, target)]
-        made = [transfer.rewrite() for transfer in decided]
-        issue_early([load for load in made if isinstance(load, TmaTransferOp)])
+        decided = {function: self._transfers(function, target) for function in functions}
+        made: list[WaitOp | TmaTransferOp | None] = []
+        for function, transfers in decided.items():
+            written = [transfer.rewrite() for transfer in transfers]
+            loads = [load for load in written if isinstance(load, TmaTransferOp)]
+            issue_early(loads, SharedRoom(function, target))
+            made += written
         waits = [wait for wait in made if isinstance(wait, WaitOp)]
         if self.delay_store_wait or is_set(DELAY_STORE_WAIT):
             for wait in reversed(waits):

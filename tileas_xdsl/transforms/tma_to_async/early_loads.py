@@ -14,48 +14,65 @@ memory for as long, nor over stores that nothing but their place orders.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.buffer_aliases import AliasView
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
+from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaLoadBase, TmaTransferOp
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
+from tileas_xdsl.transforms.tma_to_async.shared_room import SharedRoom
 
 COMPUTING = (GenerateOp, ReduceOp, ScanOp)
 """Operations with a region that is no control flow."""
 
 
-def issue_early(loads: Sequence[TmaTransferOp]) -> None:
+def issue_early(loads: Sequence[TmaTransferOp], room: SharedRoom) -> None:
     """Move each load to the first wait for one in front of it, with what it is computed of."""
     issued = set[Operation](loads)
     for load in loads:
-        if (place := _first_wait(load, issued)) is None:
-            continue
         behind = set(operations_behind(load.operands))
-        moved = [op for op in _between(place, load) if op in behind]
-        if not all(map(_is_movable, moved)):
-            continue
-        for op in (*moved, load):
-            op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(place))
+        for place in reversed([*_waits_before(load, issued)]):
+            between = _between(place, load)
+            moved = [op for op in between if op in behind]
+            if all(map(_is_movable, moved)) and _has_room(moved, place, between, room):
+                for op in (*moved, load):
+                    op.detach()
+                    Rewriter.insert_op(op, InsertPoint.before(place))
+                break
 
 
-def _first_wait(load: Operation, issued: set[Operation]) -> WaitOp | None:
-    """Return the first wait for another of the loads from which on nothing keeps a load."""
-    found: WaitOp | None = None
+def _waits_before(load: Operation, issued: set[Operation]) -> Iterator[WaitOp]:
+    """The waits for others of the loads, the next one first, from which on nothing keeps a load."""
     op = load.prev_op
     while op is not None and not _keeps(op):
         if isinstance(op, WaitOp) and op.operands[0].owner in issued:
-            found = op
+            yield op
         op = op.prev_op
-    return found
+
+
+def _has_room(
+    moved: Sequence[Operation], place: Operation, between: Sequence[Operation], room: SharedRoom
+) -> bool:
+    """Whether tiles that are allocated in front of a place have as much memory as they had."""
+    if not any(map(_reads_shared, between)):
+        return True
+    return all(room.holds(op, place) for op in moved if isinstance(op, AllocTensorOp))
+
+
+def _reads_shared(op: Operation) -> bool:
+    """Whether a tile in shared memory may be dead behind an operation."""
+    shows = isinstance(op, AliasView | TmaLoadBase)
+    return not shows and any(space_of(value.type) is Space.SMEM for value in op.operands)
 
 
 def _keeps(op: Operation) -> bool:
