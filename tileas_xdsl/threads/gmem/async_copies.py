@@ -79,7 +79,8 @@ def start_copies(e: ThreadBuilder, load: ThreadLoad, tile: SharedTile) -> None:
 
 
 def _of_pointers(e: ThreadBuilder, load: LoadOp) -> Iterator[Copied]:
-    runs = Runs.of(PointerElements.of(e, load, load.base, load.mask), stored=True)
+    # A word alone is copied, too: rows of f32 may be apart by any number of elements.
+    runs = Runs.of(PointerElements.of(e, load, load.base, load.mask), stored=True, least=1)
     assert runs is not None
     assert runs.are_known
     for chunk in runs.chunks:

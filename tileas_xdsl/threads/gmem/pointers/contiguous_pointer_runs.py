@@ -48,7 +48,7 @@ from tileas_xdsl.threads.registers.vector_values import element, strip, tile_of_
 Access = TypeVar("Access", RegisterTile | Scalar, None)
 
 MAX_ACCESS_BITS = 128
-"""Maximum bits of one access."""
+"""Maximum bits of one access, on all targets."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,11 @@ class Runs:
     """Whether every chunk is known to be contiguous, aligned, and under one mask bit."""
 
     @staticmethod
-    def of(where: PointerElements, *, stored: bool) -> Runs | None:
-        """The runs of pointers that count up by one; None where nothing is known of them."""
+    def of(where: PointerElements, *, stored: bool, least: int = 2) -> Runs | None:
+        """The runs of pointers that count up by one; None where nothing is known of them.
+
+        A run of one element gains nothing over a plain access: those have two at `least`.
+        """
         layout, bits = where.layout, bits_of(where.type.element_type)
         if layout is None:
             return None
@@ -75,13 +78,11 @@ class Runs:
         if form is None and stored and not is_accumulator(layout):
             return None
         e = where.e
-        # A run of one element gains nothing over a plain access, and 128 bits is the widest access
-        # of all targets.
         most = max(MAX_ACCESS_BITS // bits, 1)
         chunks = thread_chunks(e, layout, bits, stored=stored)
         found = [part for chunk in chunks for part in chunk.divided(most)]
         sizes = {chunk.count * bits for chunk in found}
-        if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) == 1:
+        if max(sizes) > MAX_ACCESS_BITS or min(chunk.count for chunk in found) < least:
             return None
         are_known = _are_known(where, found)
         if not are_known and row_step(where.pointers) != 1:
