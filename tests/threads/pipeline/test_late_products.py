@@ -81,3 +81,16 @@ def test_promoted_sums_are_right(rounds: int, order: Order) -> None:
     deep = 64 * rounds
     expected = a[:, :deep].astype(np.float64) @ b[:deep].astype(np.float64)
     np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("order", ["eager", "lazy", "drift"])
+def test_what_threads_transpose_is_stored_before(order: Order) -> None:
+    """Rows of 127 bytes are loaded by threads, which store them and read their transpose."""
+    rng, kind = np.random.default_rng(0), ELEMENTS["e4m3"]
+    a, b = kind.random(rng, (128, 64 * 3)), kind.random(rng, (64 * 3, 127))
+    c = np.full((128, 127), np.nan, np.float32)
+    kernel = tileas.compile(bytes_matmul, a, b, c, 3, target="sm_90a")
+    found = kernel.emulate(a, b, c, 3, grid=1, order=order)
+    assert found.findings == []
+    expected = kernel.evaluate(a, b, c, 3, grid=(1, 1, 1)).arrays[2]
+    np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-3)

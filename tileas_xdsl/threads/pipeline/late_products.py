@@ -89,21 +89,23 @@ def write_first(late: LateProduct) -> None:
 
     A in registers is computed behind it then, and behind the wait for the product that reads it.
     """
-    body, tile = late.product.parent, late.operand
+    body, values, first = late.product.parent, [late.operand], set[Operation]()
     assert body is not None
-    copies = (use.operation for use in tile.uses if isinstance(use.operation, CopyOp))
-    writers = [one for one in (tile.owner, *copies) if isinstance(one, Operation)]
-    wanted = [op for op in writers if op.parent is body]
-    first = {*wanted}
-    while wanted:
-        for value in [v for op in operations_in(wanted.pop()) for v in op.operands]:
-            made = value.owner
-            if isinstance(made, Operation) and made.parent is body and made not in first:
+    while values:
+        for made in _writers(values.pop()):
+            if made.parent is body and made not in first:
                 first.add(made)
-                wanted.append(made)
+                values += [v for op in operations_in(made) for v in op.operands]
     for op in [op for op in body.ops if op not in first]:
         op.detach()
         body.add_op(op)
+
+
+def _writers(tile: SSAValue) -> list[Operation]:
+    """What makes a value, and copies to it: threads may read a tile that they have just stored."""
+    copies = [use.operation for use in tile.uses if isinstance(use.operation, CopyOp)]
+    written = [op for op in copies if op.destination is tile]
+    return [*written, tile.owner] if isinstance(tile.owner, Operation) else [*written]
 
 
 def _only_accumulates(op: ConsumeOneOp, product: DotOp, loop: scf.ForOp) -> bool:
