@@ -89,7 +89,8 @@ def _loaded(number: int) -> Case:
 
 
 def _stored(number: int) -> Case:
-    m, at, tensor = _map(number + 10)
+    m, (column, row), tensor = _map(number + 10)
+    at = max(column, 0), max(row, 0)  # No store begins at a negative coordinate.
     data = rng_of(f"b4x16 data {number}").integers(0, 256, (m.box[1], m.box[0] // 2), np.uint8)
     wanted = tensor.copy()
     for row, there, mine, theirs in _rows(m, at):

@@ -130,8 +130,9 @@ class Box:
         """Store the bytes of the box; elements out of bounds are dropped.
 
         Rows are written in whole granules: returns how many bytes behind the end of each row.
+        Rows that are scattered to negative numbers are dropped, as all that are out of bounds.
         """
-        if min(at) < 0:
+        if min(at[:1] if self.gather else at) < 0:
             raise Fault(
                 "tma",
                 f"a store begins at {list(at)}: negative coordinates are an illegal instruction "
