@@ -33,6 +33,7 @@ from tileas_xdsl.analysis.values.rows.row_extents import (
     array_of,
     bytes_of_row,
     held_columns,
+    is_one_row,
     row_of,
     row_width,
     within_reach,
@@ -227,6 +228,8 @@ def _may_be_kept(op: TiledLoadOp, plan: PhasePlan) -> bool:
     tile = as_tile(op.result.type)
     is_row = tile is not None and plan.tiles[op.result] == len(tile.get_shape()) - 1
     is_plain = op.mask is None and op.mem_semantic is None and op.atom.data.family == "ldg"
+    if op.rotated is not None and not is_one_row(op):
+        return False  # Each of several rows begins elsewhere in a vector.
     return is_row and is_plain and (is_aligned(op) or array_problem(op.view) is None)
 
 
@@ -235,9 +238,11 @@ def _bytes(plan: PhasePlan) -> int:
 
 
 def _held_bytes(op: TiledLoadOp) -> int:
+    """Return what a load takes in shared memory: of several rows, each has all of its columns."""
     if op.rotated is not None:
         return bytes_of_row(op)
-    return tile_bytes(op.result.type) * held_columns(op) // row_width(op)
+    whole = tile_bytes(op.result.type)
+    return whole * held_columns(op) // row_width(op) if is_one_row(op) else whole
 
 
 def _cut(plan: PhasePlan, warps: int, target: Target) -> RowForm | None:
@@ -280,7 +285,7 @@ def _may_be_kept_in_part(op: TiledLoadOp) -> bool:
     is_dynamic = array is not None and isinstance(
         array.extent(array.array.get_num_dims() - 1), SSAValue
     )
-    return is_dynamic and op.rotated is None and row_of(op) is not None
+    return is_dynamic and is_one_row(op) and op.rotated is None and row_of(op) is not None
 
 
 def _powers_of_two(most: int) -> Sequence[int]:

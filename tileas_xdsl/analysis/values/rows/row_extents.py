@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
@@ -86,6 +87,12 @@ def row_width(op: TiledLoadBase | TiledStoreOp) -> int:
     """Return the elements of a row of the tile of an access."""
     type_ = op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()
     return (shape_of(type_) or (1,))[-1]
+
+
+def is_one_row(op: TiledLoadBase | TiledStoreOp) -> bool:
+    """Whether the tile of an access is one row."""
+    type_ = op.value.type if isinstance(op, TiledStoreOp) else op.loaded_type()
+    return prod(shape_of(type_) or (1,)) == row_width(op)
 
 
 def within_reach(kernel: Operation, words: Callable[[SSAValue], int]) -> Callable[[SSAValue], int]:
