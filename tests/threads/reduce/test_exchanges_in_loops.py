@@ -15,7 +15,7 @@ import cuda.tile as ct
 
 from tileas_xdsl.compiler import compile
 
-ROUNDS, TILE = 3, 512
+ROUNDS, TILE = 9, 512
 ROWS = 2
 
 Floats = NDArray[np.float32]

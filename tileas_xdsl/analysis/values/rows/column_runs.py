@@ -279,7 +279,7 @@ def _generated(runs: ColumnRuns, op: GenerateOp) -> Run | None:
 def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
     """An element of another tile: the same one for all columns, or a run of that tile."""
     if all(map(runs.is_uniform, op.indices)):
-        return Run(0, _divisor_of_all(runs.of(op.tensor)))
+        return Run(0, _divisor_of_all(runs, op.tensor))
     *outer, last = op.indices
     index = runs.of(last)
     if not all(map(runs.is_uniform, outer)) or index is None or not runs.is_aligned(index):
@@ -287,11 +287,14 @@ def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
     return runs.of(op.tensor)
 
 
-def _divisor_of_all(run: Run | None) -> int:
-    """A power of two that divides all elements of runs, not the first ones alone."""
-    if run is None:
-        return 1
-    return min(run.divisor, run.step & -run.step) if run.step else run.divisor
+def _divisor_of_all(runs: ColumnRuns, tile: SSAValue) -> int:
+    """A power of two that divides all elements of a tile, not the first ones of runs alone."""
+    run, made = runs.of(tile), tile.owner
+    if run is not None:
+        return min(run.divisor, run.step & -run.step) if run.step else run.divisor
+    if isinstance(made, arith.MuliOp):
+        return min(_divisor_of_all(runs, made.lhs) * _divisor_of_all(runs, made.rhs), ANY)
+    return 1
 
 
 _TABLE: Any = {
