@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tileas_xdsl.diagnostics.catalogue import catalogue
+from tileas_xdsl.diagnostics.parsing.pass_specs import parse_passes
 from tileas_xdsl.pipelines import PIPELINES
 from tileas_xdsl.tools import tileas
-from tileas_xdsl.tools.commands.installation import doctor
+from tileas_xdsl.tools.commands.installation import doctor, listings
 from tileas_xdsl.tools.tileas import app
 from tileas_xdsl.universe import TILEAS_UNIVERSE
 
@@ -220,6 +221,20 @@ def test_passes_and_pipelines_are_listed() -> None:
     assert "\ncanonicalize " in run("passes", "--all").stdout
     shown = run("pipelines").stdout
     assert all(pipeline.spec in shown for pipeline in PIPELINES.values())
+
+
+def test_pipelines_break_at_commas_on_a_terminal(monkeypatch) -> None:
+    monkeypatch.setattr(listings, "on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("pipelines").stdout.splitlines()
+    assert max(len(line) for line in lines if line.startswith("  ")) <= 60
+    start = lines.index(f"tileas-layout: {PIPELINES['tileas-layout'].summary}") + 1
+    end = next(i for i in range(start, len(lines)) if not lines[i].startswith("  "))
+    pasted = "\n".join(lines[start:end])
+    assert pasted.count("\n") > 1
+    assert parse_passes(pasted, TILEAS_UNIVERSE.all_passes, {}) == parse_passes(
+        PIPELINES["tileas-layout"].spec, TILEAS_UNIVERSE.all_passes, {}
+    )
 
 
 def test_doctor_names_what_is_missing_and_how_to_get_it(monkeypatch) -> None:

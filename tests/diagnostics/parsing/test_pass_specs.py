@@ -59,6 +59,12 @@ def test_the_name_of_a_pipeline_stands_for_its_passes():
     assert passes("slicing,gemm,slicing") == (Slicing(), Slicing(4), Picky(1), Slicing())
 
 
+def test_blanks_and_newlines_around_commas():
+    spaced = " slicing{stages=2 arch=sm_90a} ,\n  gemm,\tslicing \n"
+    assert passes(spaced) == (Slicing(2, "sm_90a"), Slicing(4), Picky(1), Slicing())
+    assert passes('slicing{arch="a , b"}') == (Slicing(arch="a , b"),)
+
+
 def test_passes_nested_in_operations_as_mlir_has_them():
     nested = (
         "builtin.module(cuda_tile.module(cuda_tile.entry(slicing{stages=2 arch=x},gemm)),slicing)"

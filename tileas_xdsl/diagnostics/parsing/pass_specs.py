@@ -25,6 +25,9 @@ _ANCHOR = re.compile(r"\s*[\w.$]+\s*\(")
 """An operation that passes are nested in."""
 _NESTED = re.compile(r"[\w.$]+\s*\(|\)|,|(?:[^(),{]|\{[^}]*\})+")
 
+_BLANK_AT_COMMA = re.compile(r"(\{[^}]*\})|\s*,\s*")
+"""A comma between passes and the blanks around it, or options, which stay as they are."""
+
 _INCOMPATIBLE = re.compile(r"^Incompatible types: given \((?P<given>.*)\), expected (?P<kind>.*)$")
 
 
@@ -44,9 +47,10 @@ def parse_passes(
 ) -> tuple[ModulePass, ...]:
     """The passes that `text` lists (`cse,canonicalize{fold=true},tileas-to-ptx`).
 
-    The name of a pipeline stands for its passes, alone and among others.  So do passes in the
-    parentheses of operations (`builtin.module(cuda_tile.module(cse),canonicalize)`), as MLIR nests
-    them: ours run on modules.  Raises `UsageError`.
+    Blanks and newlines may stand around commas.  The name of a pipeline stands for its passes,
+    alone and among others.  So do passes in the parentheses of operations, as MLIR nests them
+    (`builtin.module(cuda_tile.module(cse),canonicalize)`): ours run on modules.
+    Raises `UsageError`.
     """
     text = _flattened(text)
     specs: list[ArgSpec] = []
@@ -64,7 +68,7 @@ def parse_passes(
 def _flattened(text: str) -> str:
     """The passes of a nested pass string, in order."""
     if _ANCHOR.match(text) is None:
-        return text
+        return _BLANK_AT_COMMA.sub(lambda found: found[1] or ",", text.strip())
     found: list[str] = []
     depth = 0
     for token in _NESTED.findall(text):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterable
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tileas_xdsl.tools.console import fail, print_table
+from tileas_xdsl.tools.console import fail, on_terminal, print_table
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -53,12 +56,27 @@ def _summary(documented: object) -> str:
 def pipelines() -> None:
     """List the named pipelines, each with its passes.
 
-    They are written as xdsl-opt and tileas-opt take them after -p.
+    They are written as tileas-opt takes them after -p: broken at commas on a terminal, and in one
+    line, which xdsl-opt takes too, elsewhere.
     """
     from tileas_xdsl.pipelines import PIPELINES
 
-    rows = [(p.name, p.spec, p.summary) for p in PIPELINES.values()]
-    print_table(("pipeline", "-p", "what it does"), rows)
+    room = shutil.get_terminal_size().columns - 2 if on_terminal() else 0
+    for pipeline in PIPELINES.values():
+        typer.echo(f"{pipeline.name}: {pipeline.summary}")
+        passes = map(str, pipeline.passes)
+        typer.echo(indent(_broken_at_commas(passes, room) if room else pipeline.spec, "  "))
+
+
+def _broken_at_commas(passes: Iterable[str], room: int) -> str:
+    """Join passes by commas, in lines of `room` characters at most unless one pass is longer."""
+    lines: list[str] = []
+    for name in passes:
+        if lines and len(lines[-1]) + len(name) + 2 <= room:
+            lines[-1] += f",{name}"
+        else:
+            lines.append(name)
+    return ",\n".join(lines)
 
 
 def diagnostics(
