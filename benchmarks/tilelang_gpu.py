@@ -38,7 +38,7 @@ from tileas_xdsl.frontend.tilelang.operations.fast_math import allow_fast_math
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.gpu.device import gpu
 from tileas_xdsl.runtime.kernel_launcher import Launcher
-from tileas_xdsl.target.launches.launch_forms import suits
+from tileas_xdsl.target.launches.specializations import suits
 
 TARGET = "sm_90a"
 PASSES = os.environ.get("TILELANG_PASSES")
@@ -144,12 +144,12 @@ def compiled(path: Path) -> str:
 
 def form_of(kernel: Any, arguments: Sequence[Any], grid: tuple[int, ...]) -> Any:
     """The form of a kernel that a launch on an H200 chooses, of which there is none needed."""
-    if kernel.interface is None or not kernel.interface.questions or kernel.compile_again is None:
+    if kernel.interface is None or not kernel.interface.predicates or kernel.compile_again is None:
         return kernel
     asked = partial(
         suits, args=arguments, grid=grid, of_clusters=lambda count: MULTIPROCESSORS // count * count
     )
-    return kernel._forms.chosen(asked, partial(kernel._made_again, choose=asked))
+    return kernel._specializations.chosen(asked, partial(kernel._made_again, choose=asked))
 
 
 def facts_of(kernel: Any, whole: Any) -> str:

@@ -22,7 +22,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.launch_forms import Question
+from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from tileas_xdsl.interpreters.tile.launch import Simulation
     from tileas_xdsl.interpreters.tile.launch_descriptors import HostMaps
     from tileas_xdsl.runtime.emulation import Emulation
-    from tileas_xdsl.runtime.kernel_forms import KernelForms
     from tileas_xdsl.runtime.kernel_launcher import Launcher
     from tileas_xdsl.runtime.levels import LevelResult
+    from tileas_xdsl.runtime.specializations import Specializations
     from tileas_xdsl.target.kernel_abi import KernelAbi
-from tileas_xdsl.target.launches.launch_forms import Grid
+from tileas_xdsl.target.launches.specializations import Grid
 
 ROW_BITS = 128
 """What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""
@@ -84,7 +84,7 @@ class Stage:
 
 
 MOST_CHOSEN = 256
-"""Launches of which the form of a kernel is kept."""
+"""Launches whose specialization is kept."""
 
 
 class _PassesAgain:
@@ -137,11 +137,11 @@ class CompiledKernel:
     compile_general: Callable[[], CompiledKernel] | None = None
     """Compiles a kernel that assumes something of its arrays once more without that."""
     compile_again: Callable[..., CompiledKernel] | None = None
-    """Compiles the kernel once more as `compile_module`, in another form for launches that gain."""
+    """Compiles the kernel once more as `compile_module`, specialized for launches that gain."""
     _launchers: dict[int, Launcher] = field(default_factory=dict[int, "Launcher"])
     """By the number of the GPU."""
     _chosen: dict[object, CompiledKernel] = field(default_factory=dict[object, "CompiledKernel"])
-    """The forms of recent launches, by GPU, grid, extents and strides: what questions are about."""
+    """Specializations of recent launches, by what predicates read: GPU, grid, extents, strides."""
     _texts: dict[int, str] = field(default_factory=dict[int, str])
     """The IR after passes, by their position, where somebody asked."""
 
@@ -309,8 +309,8 @@ class CompiledKernel:
     def divided(self, count: int) -> CompiledKernel:
         """The kernel once more, whose tile blocks `count` CTAs divide, if they can."""
 
-        def choose(question: Question) -> bool:
-            return isinstance(question, FewTileBlocks) and question.count == count
+        def choose(predicate: LaunchPredicate) -> bool:
+            return isinstance(predicate, FewTileBlocks) and predicate.count == count
 
         return self._made_again(choose=choose)
 
@@ -319,28 +319,28 @@ class CompiledKernel:
             return self
         return replace(self.compile_again(**options), parameters=self.parameters)
 
-    def _form(self, launcher: Launcher, args: Sequence[Any], grid: Grid) -> CompiledKernel:
-        """The form of the kernel that a launch wants, compiled once."""
+    def _specialized(self, launcher: Launcher, args: Sequence[Any], grid: Grid) -> CompiledKernel:
+        """The specialization that a launch selects, compiled once."""
         from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
 
-        if self.interface is None or not self.interface.questions or self.compile_again is None:
+        if self.interface is None or not self.interface.predicates or self.compile_again is None:
             return self
         flat = flat_arguments(self.parameters, args)
         asked = flat if self.parameters is not None else map(_asked_of, flat)
         key = (launcher.device.number, grid, *asked)
         if (found := self._chosen.get(key)) is None:
             suits = partial(launcher.suits, args=flat, grid=grid)
-            found = self._forms.chosen(suits, partial(self._made_again, choose=suits))
+            found = self._specializations.chosen(suits, partial(self._made_again, choose=suits))
             if len(self._chosen) == MOST_CHOSEN:
                 self._chosen.clear()
             self._chosen[key] = found
         return found
 
     @cached_property
-    def _forms(self) -> KernelForms[CompiledKernel]:
-        from tileas_xdsl.runtime.kernel_forms import KernelForms
+    def _specializations(self) -> Specializations[CompiledKernel]:
+        from tileas_xdsl.runtime.specializations import Specializations
 
-        return KernelForms([self])
+        return Specializations([self])
 
     def _taking(self, args: Sequence[Any]) -> CompiledKernel:
         """The kernel for the arrays of a launch: itself, or `general` where rows break promises."""
@@ -389,7 +389,7 @@ class CompiledKernel:
     ) -> None:
         """Launch on a GPU: arrays of torch, cupy and others there, or numpy's, which are copied.
 
-        The form of the kernel is the one that a launch gains by (`KernelAbi.questions`).
+        It runs the specialization that the launch selects (`KernelAbi.predicates`).
         Raises `MissingDriverError` without a GPU, `DriverError` for what the driver refuses, and
         `ArgumentError` or `LaunchError`, before the launch, for arguments that do not fit.
         """
@@ -399,8 +399,8 @@ class CompiledKernel:
         if (other := self._taking(args)) is not self:
             other.launch(*args, grid=grid, stream=stream, device=device)
             return
-        form = self._form(self._launcher(device), args, grid_of(grid))
-        form._launcher(device).launch(args, grid, stream)
+        chosen = self._specialized(self._launcher(device), args, grid_of(grid))
+        chosen._launcher(device).launch(args, grid, stream)
 
     def _launcher(self, device: int) -> Launcher:
         if device not in self._launchers:
@@ -440,7 +440,7 @@ class CompiledKernel:
 
 
 def _asked_of(value: Any) -> object:
-    """What questions of launches may ask of an argument: extents and strides, or a number."""
+    """What predicates may read of an argument: extents and strides, or a number."""
     from tileas_xdsl.frontend.array_arguments import array_facts
 
     facts = array_facts(value)

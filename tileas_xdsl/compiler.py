@@ -64,13 +64,13 @@ from tileas_xdsl.target.kernel_abi import (
     UNEVEN_WAVES,
     KernelAbi,
 )
-from tileas_xdsl.target.launches.launch_forms import (
-    ChooseForm,
-    Question,
+from tileas_xdsl.target.launches.specializations import (
+    ChooseSpecialization,
+    LaunchPredicate,
     chosen_count,
     chosen_lengths,
     chosen_loads,
-    usual_form,
+    unspecialized,
 )
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def tile_ir_module(content: bytes, name: str) -> ModuleOp:
 
 
 def compile_bytecode(
-    kernel: Any, content: bytes, target: str, choose: ChooseForm
+    kernel: Any, content: bytes, target: str, choose: ChooseSpecialization
 ) -> CompiledKernel:
     """Compile the Tile IR bytecode of a cuTile kernel for launches; raises as `compile`."""
     from tileas_xdsl.frontend.cutile.tile_ir import bytecode_module
@@ -257,7 +257,7 @@ def compile_module(
     passes: Sequence[ArgSpec] | None = None,
     host_code: bool = False,
     persistent: str | None = None,
-    choose: ChooseForm = usual_form,
+    choose: ChooseSpecialization = unspecialized,
     after_pass: AfterPass = lambda stage, module: None,
     verify_each: bool = False,
     crash_reproducer: str | None = None,
@@ -336,8 +336,8 @@ def compile_module(
     )
 
 
-def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | None:
-    """The pass once more, for the form of the kernel that launches want of what it has asked."""
+def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseSpecialization) -> ArgSpec | None:
+    """The pass once more, to specialize the kernel by a predicate of its own that holds."""
     if spec.name not in ASKING or spec.parameters:
         return None
     from tileas_xdsl.backend.ptx.abi import bounded_rows_of, few_tile_blocks_of, shared_loads_of
@@ -358,14 +358,14 @@ def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseForm) -> ArgSpec | No
                 place = {"axis": (one.axis,), "count": (one.count,)}
                 return ArgSpec(spec.name, {"mode": ("on",), **place})
         else:
-            asked = _single_question(spec, op)
+            asked = _single_predicate(spec, op)
             if asked is not None and choose(asked):
                 return ArgSpec(spec.name, {"mode": ("on",)})
     return None
 
 
-def _single_question(spec: ArgSpec, kernel: Operation) -> Question | None:
-    """What a pass has asked launches that decide between two forms of a kernel."""
+def _single_predicate(spec: ArgSpec, kernel: Operation) -> LaunchPredicate | None:
+    """The predicate of a pass that leaves one alone, between two specializations."""
     from tileas_xdsl.backend.ptx.abi import persistent_launches_of, uneven_waves_of
 
     if spec == DEAL_ITERATIONS:

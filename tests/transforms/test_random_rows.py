@@ -15,7 +15,7 @@ from tests.support import random_rows as generator
 from tests.support.random_rows import RowKernel, random_rows
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_arguments
-from tileas_xdsl.target.launches.launch_forms import Question, suits
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, suits
 
 ORDERS = "lazy", "eager", "random", "drift"
 TARGETS = "sm_90a", "sm_100a"
@@ -43,8 +43,8 @@ def check(kernel: RowKernel, target: str, order: str, folder: Path) -> None:
     expected = made.evaluate(*given, grid=kernel.grid).arrays[FIRST_RESULT:]
     flat = flat_arguments(made.parameters, given)
 
-    def choose(question: Question) -> bool:
-        return suits(question, flat, (kernel.grid, 1, 1), lambda count: MULTIPROCESSORS)
+    def choose(predicate: LaunchPredicate) -> bool:
+        return suits(predicate, flat, (kernel.grid, 1, 1), lambda count: MULTIPROCESSORS)
 
     tolerances = TOLERANCES[kernel.element], TOLERANCES["f32"], 0
     for form in (made, made._made_again(choose=choose)):

@@ -17,7 +17,7 @@ from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.launch_forms import Question, usual_form
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, unspecialized
 from tileas_xdsl.transforms.memory.tileas_bound_rows import TileasBoundRows
 
 
@@ -51,9 +51,9 @@ def made(
     """The kernel for rows of this length."""
     args = arguments(kernel, element, columns, rows, width)
 
-    def choose(question: Question) -> bool:
-        is_known = isinstance(question, BoundedRows)
-        return is_known and question.least <= columns <= question.most
+    def choose(predicate: LaunchPredicate) -> bool:
+        is_known = isinstance(predicate, BoundedRows)
+        return is_known and predicate.least <= columns <= predicate.most
 
     return compile(kernel, *args, target=target)._made_again(choose=choose)
 
@@ -104,9 +104,9 @@ def test_rows_are_stored_whole_where_results_are_aligned_otherwise(
         np.pad(one, ((0, 0), (0, gap)))[:, :columns] for one, gap in zip((x, y), gaps, strict=True)
     ]
 
-    def choose(question: Question) -> bool:
-        is_known = isinstance(question, BoundedRows)
-        return is_known and question.least <= columns <= question.most
+    def choose(predicate: LaunchPredicate) -> bool:
+        is_known = isinstance(predicate, BoundedRows)
+        return is_known and predicate.least <= columns <= predicate.most
 
     found = compile(softmax, *given, *sizes, target="sm_90a")._made_again(choose=choose)
     assert found.abi.row_lengths is not None
@@ -152,7 +152,7 @@ def test_a_form_says_which_rows_it_is_for() -> None:
     found = made(softmax, np.float16, 700, 1, 1024)
     usual = compile(softmax, *arguments(softmax, np.float16, 700, 1, 1024), target="sm_90a")
     assert found.abi.bounded_rows == usual.abi.bounded_rows
-    assert found.abi.wanted(usual_form) == usual.abi.form != found.abi.form
+    assert found.abi.wanted(unspecialized) == usual.abi.specialization != found.abi.specialization
     stored = Executable("sm_90a", found.abi, found.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == found.abi
 

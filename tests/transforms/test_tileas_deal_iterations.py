@@ -22,8 +22,8 @@ from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.kernel_abi import TRANSFER, TRANSFER_SLOTS, TRANSFER_ZEROS
-from tileas_xdsl.target.launches.launch_forms import Grid, Question
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.specializations import Grid, LaunchPredicate
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 
 PASS = "tileas-deal-iterations"
@@ -111,14 +111,14 @@ def test_a_launch_decides_by_its_grid() -> None:
     of_launch = [8192] * len(usual.function.args)
     for grid, is_dealt in (uneven, even):
 
-        def choose(question: Question, grid: Grid = grid) -> bool:
-            return isinstance(question, PersistentLaunches | UnevenWaves) and (
-                isinstance(question, PersistentLaunches) or question.suits(of_launch, grid, 132)
+        def choose(predicate: LaunchPredicate, grid: Grid = grid) -> bool:
+            return isinstance(predicate, PersistentLaunches | UnevenWaves) and (
+                isinstance(predicate, PersistentLaunches) or predicate.suits(of_launch, grid, 132)
             )
 
         made = compile_module(usual.tile_ir, usual.ctx, "sm_90a", choose=choose)
         assert made.abi.is_persistent
         assert (TRANSFER in made.abi.parameters) is is_dealt
-        assert made.abi.form == made.abi.wanted(choose)
+        assert made.abi.specialization == made.abi.wanted(choose)
         stored = Executable("sm_90a", made.abi, made.ptx, b"").to_bytes()
         assert Executable.from_bytes(stored).abi == made.abi

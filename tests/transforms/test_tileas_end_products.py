@@ -15,7 +15,7 @@ from kernels.cutile.attention import LOG2_E, attention
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.launch_forms import Question
+from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 KEYS = 100
 
@@ -53,8 +53,8 @@ def checked(d: int, tile: int, target: str) -> CompiledKernel:
     args: list[Any] = [q, k, v, np.full_like(q, np.nan)]
     args += [1, 1, LOG2_E / math.sqrt(d), False, tile, tile, width]
 
-    def choose(question: Question) -> bool:
-        return isinstance(question, BoundedRows) and question.least <= d <= question.most
+    def choose(predicate: LaunchPredicate) -> bool:
+        return isinstance(predicate, BoundedRows) and predicate.least <= d <= predicate.most
 
     made = compile(attention, *args, target=target)._made_again(choose=choose)
     ran = made.emulate(*args, grid=-(-KEYS // tile))

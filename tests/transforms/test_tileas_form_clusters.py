@@ -15,9 +15,9 @@ from kernels.cutile.matmul import matmul
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
-from tileas_xdsl.target.launches.launch_forms import Question
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 ZERO = ct.PaddingMode.ZERO
 
@@ -68,8 +68,8 @@ class Launch:
         kernel = compiled(self)
         assert kernel.parameters is not None
         flat = flat_values(kernel.parameters, self.arguments)
-        question = next(one for one in kernel.abi.shared_loads if one.cluster == (2, 1, 1))
-        return question.suits(flat, self.grid, 132)
+        predicate = next(one for one in kernel.abi.shared_loads if one.cluster == (2, 1, 1))
+        return predicate.suits(flat, self.grid, 132)
 
 
 @cache
@@ -83,9 +83,11 @@ def clustered(
 ) -> CompiledKernel:
     usual = compiled(launch, target)
 
-    def choose(question: Question) -> bool:
-        is_loop = is_persistent and isinstance(question, PersistentLaunches)
-        return is_loop or (isinstance(question, SharedLoads) and question.cluster == (count, 1, 1))
+    def choose(predicate: LaunchPredicate) -> bool:
+        is_loop = is_persistent and isinstance(predicate, PersistentLaunches)
+        return is_loop or (
+            isinstance(predicate, SharedLoads) and predicate.cluster == (count, 1, 1)
+        )
 
     return usual._made_again(choose=choose)
 
@@ -143,17 +145,17 @@ def test_a_launch_looks_at_rows() -> None:
     text = "f16[?, ?%8; ?%8, 1]@16"
     signature = f"a: {text}, b: {text}, c: {text}, tm=128, tn=256, tk=64"
     abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
-    questions = abi.shared_loads
-    question = questions[1]
+    predicates = abi.shared_loads
+    predicate = predicates[1]
 
     def gains(pitch: int) -> bool:
         of_b = [None, 4096, pitch, pitch, 1]
-        return question.suits([None, 4096, 4096, 4096, 1, *of_b, *of_b], (32, 16, 1), 132)
+        return predicate.suits([None, 4096, 4096, 4096, 1, *of_b, *of_b], (32, 16, 1), 132)
 
     sharing_b, sharing_a = ((4, 1, 1), (2, 1, 1)), ((1, 4, 1), (1, 2, 1))
-    assert tuple(one.cluster for one in questions) == (*sharing_b, *sharing_a)
+    assert tuple(one.cluster for one in predicates) == (*sharing_b, *sharing_a)
     assert [pitch for pitch in (4096, 4104, 4112, 4120) if gains(pitch)] == [4104, 4120]
-    assert not question.may_suit([None] * 15)
+    assert not predicate.may_suit([None] * 15)
     stored = Executable("sm_90a", abi, "", b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
 
@@ -161,8 +163,8 @@ def test_a_launch_looks_at_rows() -> None:
 @pytest.mark.parametrize(("tile_blocks", "has_room"), [(120, True), (128, False), (288, True)])
 def test_clusters_of_four_take_no_more_waves(tile_blocks: int, has_room: bool) -> None:
     """An H200 has room for 30 of them on its 132 multiprocessors."""
-    question = next(one for one in compiled(PLAIN).abi.shared_loads if one.count == 4)
-    assert question.has_room((tile_blocks, 1, 1), 132, 120) is has_room
+    predicate = next(one for one in compiled(PLAIN).abi.shared_loads if one.count == 4)
+    assert predicate.has_room((tile_blocks, 1, 1), 132, 120) is has_room
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,6 @@ def test_ctas_that_run_at_once_load_lines_together(pitch: int, grid: Any, suits:
     text = "f16[?, ?%8; ?%8, 1]@16"
     signature = f"a: {text}, b: {text}, c: {text}, tm=64, tn=128, tk=64"
     abi = tileas.compile(matmul, signature=signature, target="sm_90a").abi
-    question = next(one for one in abi.shared_loads if one.cluster == (2, 1, 1))
+    predicate = next(one for one in abi.shared_loads if one.cluster == (2, 1, 1))
     arrays = [None, 1024, 1024, pitch, 1] * 3
-    assert question.suits(arrays, grid, 132) is suits
+    assert predicate.suits(arrays, grid, 132) is suits

@@ -25,8 +25,8 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS
-from tileas_xdsl.target.launches.launch_forms import Question
 from tileas_xdsl.target.launches.persistent_launches import ANY_LENGTH, PersistentLaunches
+from tileas_xdsl.target.launches.specializations import LaunchPredicate
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import MAX_PRODUCT_CYCLES
 
 BATCHED = next(p for p in problems("batched_matmul") if "f16" in str(p))
@@ -122,19 +122,19 @@ def test_launches_of_ctas_that_are_alone_run_the_persistent_kernel_at_any_length
 def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
     """What the launch says decides behind the pass, and the form says which launches want it."""
     usual = compiled(BATCHED)
-    asked: list[Question] = []
+    asked: list[LaunchPredicate] = []
     module, ctx = usual.tile_ir, usual.ctx
     assert module is not None
 
-    def choose(question: Question) -> bool:
-        asked.append(question)
-        return isinstance(question, PersistentLaunches)
+    def choose(predicate: LaunchPredicate) -> bool:
+        asked.append(predicate)
+        return isinstance(predicate, PersistentLaunches)
 
     made = compile_module(module, ctx, "sm_90a", choose=choose)
     abi = usual.abi
     single = [abi.persistent_launches, made.abi.uneven_waves]
     assert asked == [*abi.few_tile_blocks, *abi.shared_loads, *single]
-    assert made.abi.questions == [*single, *abi.shared_loads, *abi.few_tile_blocks]
+    assert made.abi.predicates == [*single, *abi.shared_loads, *abi.few_tile_blocks]
     assert made.abi.is_persistent
     assert made.ptx == usual.persistent.ptx
 

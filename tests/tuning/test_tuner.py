@@ -124,7 +124,7 @@ def test_candidates_are_compiled_in_the_form_that_their_launch_wants(
 ) -> None:
     """128 tile blocks have a multiprocessor each, 504 have not."""
     made = build(request().task(dict(zip(("tm", "tn"), sizes, strict=True))))
-    assert Executable.from_bytes(made.code).abi.form[2] == count
+    assert Executable.from_bytes(made.code).abi.specialization[2] == count
 
 
 def test_results_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ from tileas_xdsl.target.kernel_abi import (
     BoundTensorMap,
     KernelAbi,
 )
-from tileas_xdsl.target.launches.launch_forms import Grid, Question, suits
+from tileas_xdsl.target.launches.specializations import Grid, LaunchPredicate, suits
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
@@ -181,9 +181,9 @@ class Launcher:
         shape = self.abi.threads, self.abi.shared_bytes, self.abi.cluster
         return self.device.resident_ctas(self._function, *shape)
 
-    def suits(self, question: Question, *, args: Sequence[Any], grid: Grid) -> bool:
-        """Whether a launch gains by the form of a kernel that a question is about."""
-        return suits(question, args, grid, self.device.multiprocessors_of_clusters)
+    def suits(self, predicate: LaunchPredicate, *, args: Sequence[Any], grid: Grid) -> bool:
+        """Whether a predicate holds for a launch on this GPU."""
+        return suits(predicate, args, grid, self.device.multiprocessors_of_clusters)
 
     def launch(self, args: Sequence[Any], grid: int | Sequence[int], stream: Any = None) -> None:
         """Launch on a stream (default: torch's for its tensors, else the driver's default).

@@ -19,18 +19,18 @@ from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.launch_forms import (
-    ChooseForm,
-    Form,
+from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
+from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.specializations import (
+    ChooseSpecialization,
     Grid,
-    Question,
+    LaunchPredicate,
     RowLengths,
+    Specialization,
     chosen_count,
     chosen_lengths,
     chosen_loads,
 )
-from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
-from tileas_xdsl.target.launches.shared_loads import SharedLoads
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
@@ -89,8 +89,8 @@ RUNS_AT_ONCE = "tileas.runs_at_once"
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and that it is for some of those."""
 
-QUESTIONS = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES, BOUNDED_ROWS)
-"""Attributes of a kernel that say what launches decide."""
+LAUNCH_PREDICATES = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES, BOUNDED_ROWS)
+"""Attributes of a kernel with the predicates that select its specializations."""
 
 INTERPRETED_TILE_BLOCKS = 3
 """Tile blocks of each CTA of a persistent kernel where no GPU says how many CTAs run at once."""
@@ -282,23 +282,23 @@ class KernelAbi:
     """The least and the most elements of rows that the code is for; None for any."""
 
     @property
-    def questions(self) -> Sequence[Question]:
-        """What launches decide."""
+    def predicates(self) -> Sequence[LaunchPredicate]:
+        """The predicates over launches that select a specialization."""
         single = (self.persistent_launches, self.uneven_waves, self.bounded_rows)
         known = (one for one in single if one is not None)
         return [*known, *self.shared_loads, *self.few_tile_blocks]
 
     @property
-    def form(self) -> Form:
-        """Which form of the kernel this is, of those that launches decide between."""
+    def specialization(self) -> Specialization:
+        """What this code is specialized for."""
         is_persistent = self.persistent_launches is not None and self.is_persistent
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and self.transfer_bytes > 0
         cluster = self.cluster if self.is_clustered else (1, 1, 1)
-        return Form(is_persistent, cluster, count, is_dealt, self.row_lengths)
+        return Specialization(is_persistent, cluster, count, is_dealt, self.row_lengths)
 
-    def wanted(self, choose: ChooseForm) -> Form:
-        """The form of the kernel that launches want."""
+    def wanted(self, choose: ChooseSpecialization) -> Specialization:
+        """The specialization that the predicates select."""
         asked = self.persistent_launches
         is_persistent = asked is not None and choose(asked)
         count = chosen_count(self.few_tile_blocks, choose)
@@ -306,7 +306,7 @@ class KernelAbi:
         shared = chosen_loads(self.shared_loads, choose)
         cluster = (1, 1, 1) if shared is None else shared.cluster
         lengths = chosen_lengths(self.bounded_rows, choose)
-        return Form(is_persistent, cluster, count, is_dealt, lengths)
+        return Specialization(is_persistent, cluster, count, is_dealt, lengths)
 
     def transfer_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs exchange tiles or numbers; 0 for none."""
@@ -316,7 +316,7 @@ class KernelAbi:
     def ctas(self, grid: Grid, resident: int | None = None, args: Sequence[Any] = ()) -> Grid:
         """The CTAs of a launch with a grid of tile blocks, on a GPU that runs `resident` at once.
 
-        `args` are those that questions are about.
+        `args` are those that predicates read.
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         each, grid = self.tile_block_ctas, self._whole_clusters(grid)
@@ -331,7 +331,7 @@ class KernelAbi:
 
     def _whole_clusters(self, grid: Grid) -> Grid:
         """The grid with the tile blocks behind it that complete its last clusters."""
-        asked = (one for one in self.shared_loads if one.cluster == self.form.cluster)
+        asked = (one for one in self.shared_loads if one.cluster == self.specialization.cluster)
         return next((one.covered(grid) for one in asked if one.rounds_up), grid)
 
     def maps_of_list(self, argument: int) -> Sequence[TensorMapRecipe]:

@@ -14,7 +14,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.target.launches.launch_forms import Question, suits
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, suits
 from tileas_xdsl.tuning.prediction.launch_time import Predicted
 from tileas_xdsl.tuning.prediction.module_prediction import predict_module
 
@@ -29,10 +29,10 @@ class Task:
     """Those of the lowered function that are numbers."""
     grid: tuple[int, int, int]
 
-    def wants(self, question: Question) -> bool:
-        """Whether the launch gains by the form that a question is about, on a usual GPU."""
+    def wants(self, predicate: LaunchPredicate) -> bool:
+        """Whether a predicate holds for the launch, on a usual GPU."""
         of_clusters = latencies(self.target).multiprocessors_of_clusters
-        return suits(question, self.arguments, self.grid, of_clusters)
+        return suits(predicate, self.arguments, self.grid, of_clusters)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def predict(task: Task) -> Predicted | str:
 
 
 def build(task: Task) -> Built:
-    """Compile the form of a candidate that its launch wants: to machine code, or to PTX alone."""
+    """Compile the specialization that the launch selects: to machine code, or to PTX alone."""
     try:
         module = tile_ir_module(task.content, "<candidate>")
         made = compile_module(module, registered_context(), task.target, choose=task.wants)

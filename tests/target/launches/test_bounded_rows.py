@@ -1,23 +1,23 @@
-"""Launches that are asked how long rows are: each has at most one form, whatever its grid."""
+"""Predicates on the length of rows: each launch has one specialization at most, in any grid."""
 
 from itertools import pairwise
 
 import pytest
 
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.launch_forms import chosen_lengths
+from tileas_xdsl.target.launches.specializations import chosen_lengths
 
 WIDE = BoundedRows.of(8192, (2, 10))
 
 
-def forms(asked: BoundedRows) -> list[BoundedRows]:
+def ranges(asked: BoundedRows) -> list[BoundedRows]:
     """All that halves end with."""
     halves = asked.halves()
-    return [asked] if halves is None else [one for half in halves for one in forms(half)]
+    return [asked] if halves is None else [one for half in halves for one in ranges(half)]
 
 
 def chosen(*lengths: object) -> tuple[int, int] | None:
-    """The lengths of the form that a launch wants whose rows have these lengths."""
+    """The lengths that are specialized for in a launch whose rows have these lengths."""
     return chosen_lengths(WIDE, lambda one: one.may_suit(given(*lengths)))
 
 
@@ -44,12 +44,12 @@ def given(*lengths: object) -> list[object]:
 )
 def test_a_length_has_one_form(length: int, bounds: tuple[int, int]) -> None:
     assert chosen(length, length) == bounds
-    (found,) = [one for one in forms(WIDE) if one.may_suit(given(length, length))]
+    (found,) = [one for one in ranges(WIDE) if one.may_suit(given(length, length))]
     assert (found.least, found.most) == bounds
 
 
 def test_rows_that_nearly_fill_a_tile_have_the_code_of_all() -> None:
-    """They wrap around where they begin between vectors, and have no form of their own."""
+    """They wrap around where they begin between vectors, and have no code of their own."""
     assert chosen(7169, 7169) == chosen(8176, 8176) == (7169, 8176)
     assert chosen(8177, 8177) is None
     assert chosen(8191, 8191) is None
@@ -66,13 +66,13 @@ def test_no_grid_has_other_code() -> None:
 
 
 def test_forms_are_next_to_one_another() -> None:
-    found = forms(WIDE)
+    found = ranges(WIDE)
     assert (found[0].least, found[-1].most) == (1, 8192)
     assert all(one.most + 1 == other.least for one, other in pairwise(found))
 
 
 def test_parts_of_narrow_tiles_are_vectors_of_a_warp() -> None:
-    exact = [one.most for one in forms(BoundedRows.of(1024, (2,))) if one.least == one.most]
+    exact = [one.most for one in ranges(BoundedRows.of(1024, (2,))) if one.least == one.most]
     assert exact == [256, 512, 768, 1024]
 
 

@@ -14,7 +14,7 @@ ALONE = UnevenWaves(1, 1, 10000, ("0", "scalar 0", "1"), LOOPS)
 
 
 @pytest.mark.parametrize(
-    ("grid", "iterations", "question", "suits"),
+    ("grid", "iterations", "predicate", "suits"),
     [
         ((24, 12, 1), 47, ALONE, True),  # 3000^3: 2.18 waves in the time of 3
         ((24, 12, 1), 8, ALONE, False),  # as many, which are short
@@ -32,7 +32,7 @@ ALONE = UnevenWaves(1, 1, 10000, ("0", "scalar 0", "1"), LOOPS)
     ],
 )
 def test_a_launch_asks_what_sharing_saves(
-    grid: Any, iterations: int | None, question: UnevenWaves, suits: bool
+    grid: Any, iterations: int | None, predicate: UnevenWaves, suits: bool
 ) -> None:
-    assert question.suits((iterations,), grid, 132) is suits
-    assert question.may_suit((iterations,)) is (iterations is not None)
+    assert predicate.suits((iterations,), grid, 132) is suits
+    assert predicate.may_suit((iterations,)) is (iterations is not None)

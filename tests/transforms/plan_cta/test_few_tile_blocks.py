@@ -18,7 +18,7 @@ from kernels.cutile.softmax import softmax
 from tests.runtime.cutile.launches import RecordingGpu
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.launches.few_tile_blocks import MIN_BYTES, FewTileBlocks
-from tileas_xdsl.target.launches.launch_forms import Form, Question, suits
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, Specialization, suits
 
 HALVES = "f16[?, ?%8]"
 PRODUCT = tileas.compile(
@@ -51,8 +51,8 @@ def of_k(columns: int | None) -> Sequence[Any]:
 def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
     arguments, of_clusters = of_k(4096), RecordingGpu().multiprocessors_of_clusters
 
-    def choose(question: Question) -> bool:
-        return suits(question, arguments, grid, of_clusters)
+    def choose(predicate: LaunchPredicate) -> bool:
+        return suits(predicate, arguments, grid, of_clusters)
 
     count = PRODUCT.abi.wanted(choose).few_ctas
     assert count == wanted
@@ -76,20 +76,20 @@ def test_clusters_are_counted_where_all_multiprocessors_would_suffice() -> None:
 
 @pytest.mark.parametrize("columns", [0, MIN_BYTES // LOADED * 64, None])
 def test_what_loads_little_is_not_divided(columns: int | None) -> None:
-    """A tile block of one CTA is done before another form of the code would be loaded."""
-    question = PRODUCT.abi.few_tile_blocks[0]
-    assert not question.suits(of_k(columns), (4, 1, 1), 132)
-    assert question.may_suit(of_k(columns)) is bool(columns)
-    assert question.suits(of_k(MIN_BYTES // LOADED * 64 + 64), (4, 1, 1), 132)
+    """A tile block of one CTA is done before a specialization would be loaded."""
+    predicate = PRODUCT.abi.few_tile_blocks[0]
+    assert not predicate.suits(of_k(columns), (4, 1, 1), 132)
+    assert predicate.may_suit(of_k(columns)) is bool(columns)
+    assert predicate.suits(of_k(MIN_BYTES // LOADED * 64 + 64), (4, 1, 1), 132)
 
 
 def test_the_last_tile_block_counts_where_loops_differ() -> None:
     """The loop over keys of causal attention ends at the queries of a tile block."""
     steps = ("block x", "64", "muli 0 1", "0", "1")
     loops = PRODUCT.abi.few_tile_blocks[0].loops
-    question = FewTileBlocks(2, steps, (type(loops[0])(LOADED, ((3, 2, 4),)),))
-    assert question.suits((), (8, 1, 1), 132)
-    assert not question.suits((), (1, 1, 1), 132)
+    predicate = FewTileBlocks(2, steps, (type(loops[0])(LOADED, ((3, 2, 4),)),))
+    assert predicate.suits((), (8, 1, 1), 132)
+    assert not predicate.suits((), (1, 1, 1), 132)
 
 
 def test_rows_are_loaded_by_whole_sectors() -> None:
@@ -104,8 +104,11 @@ def test_code_keeps_what_it_asks() -> None:
     stored = Executable("sm_90a", PRODUCT.abi, PRODUCT.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == PRODUCT.abi
     divided = PRODUCT.divided(4)
-    assert divided.abi.form == Form(few_ctas=4)
-    assert divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks) == divided.abi.form
+    assert divided.abi.specialization == Specialization(few_ctas=4)
+    assert (
+        divided.abi.wanted(lambda one: one in PRODUCT.abi.few_tile_blocks)
+        == divided.abi.specialization
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -154,7 +157,7 @@ CASES = (
 @pytest.mark.sample(4)
 def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> None:
     kernel = problem.compiled(target).divided(count)
-    assert kernel.abi.form == Form(few_ctas=count)
+    assert kernel.abi.specialization == Specialization(few_ctas=count)
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right
     assert emulated(problem, kernel, order="random", seed=1).is_right

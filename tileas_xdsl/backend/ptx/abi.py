@@ -35,9 +35,9 @@ from tileas_xdsl.target.kernel_abi import (
 )
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.launch_forms import RowLengths
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.specializations import RowLengths
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 from tileas_xdsl.target.plain_data import read_plain
 

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.kernel_abi import persistent_ctas
-from tileas_xdsl.target.launches.launch_forms import Grid
+from tileas_xdsl.target.launches.specializations import Grid
 
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
 """The name under which a kernel carries its specification."""

@@ -17,7 +17,7 @@ from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_i
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.launches.launch_forms import ChooseForm, usual_form
+from tileas_xdsl.target.launches.specializations import ChooseSpecialization, unspecialized
 
 if TYPE_CHECKING:
     from tileas_xdsl.compiler import CompiledKernel
@@ -36,11 +36,11 @@ def compile_signature(
     compute_capability: tuple[int, int],
     *,
     for_gpu: bool = True,
-    choose: ChooseForm = usual_form,
+    choose: ChooseSpecialization = unspecialized,
 ) -> Executable:
     """Compile a kernel for a `KernelSignature`: what `cuda.tile.kernel._compile` does.
 
-    `choose` says which form of it the launch wants, that is compiled alone.
+    `choose` evaluates the predicates for the launch; the specialization selected is compiled alone.
     Without a GPU there is no machine code.  Raises cuTile's exceptions for what is wrong with the
     program, and `DiagnosticError` for what this compiler does not lower.
     """
@@ -71,12 +71,12 @@ def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
 
 
 def _cached(
-    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseForm
+    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseSpecialization
 ) -> Executable:
     """Return the code for Tile IR, from the disk cache if it has it.
 
-    Each form of a kernel says which launches want it, so what is stored first is asked; the key
-    has the outcome, not the numbers that it depends on.
+    Each specialization of a kernel carries the predicates, so those of what is stored first are
+    evaluated; the key has the outcome, not the numbers that it depends on.
     """
     ptxas = find_tool("ptxas") if for_gpu else None
     store = disk_cache()
@@ -87,14 +87,16 @@ def _cached(
     if first is not None:
         wanted = first.abi.wanted(choose)
         found = (
-            first if first.abi.form == wanted else _stored(store, entry_key(*parts, str(wanted)))
+            first
+            if first.abi.specialization == wanted
+            else _stored(store, entry_key(*parts, str(wanted)))
         )
         if found is not None:
             return found
     found = _compile(kernel, content, target, for_gpu, choose)
     if not _is_extended():
-        form = () if first is None else (str(found.abi.form),)
-        store.put(entry_key(*parts, *form), found.to_bytes())
+        specialization = () if first is None else (str(found.abi.specialization),)
+        store.put(entry_key(*parts, *specialization), found.to_bytes())
     return found
 
 
@@ -114,7 +116,7 @@ def _is_extended() -> bool:
 
 
 def _compile(
-    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseForm
+    kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseSpecialization
 ) -> Executable:
     from tileas_xdsl.compiler import compile_bytecode
 

@@ -18,7 +18,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
 from tileas_xdsl.runtime.cutile.settings import HostArraysWarning, Settings
-from tileas_xdsl.runtime.kernel_forms import KernelForms
+from tileas_xdsl.runtime.specializations import Specializations
 from tileas_xdsl.target.arch import get_target
 
 SIGNATURE = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_dependent_launch=False)"
@@ -89,7 +89,7 @@ def provide(kernel: Any, kernel_args: tuple[Any, ...], executable: Executable) -
     with table.lock:
         key = parameters, capability
         if key not in table.executables or table.executables[key].is_empty:
-            table.executables[key] = KernelForms([executable])
+            table.executables[key] = Specializations([executable])
 
 
 def _prepared(

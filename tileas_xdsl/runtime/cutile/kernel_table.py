@@ -24,8 +24,8 @@ from tileas_xdsl.runtime.cutile.argument_keys import (
 from tileas_xdsl.runtime.cutile.compilation import compile_signature
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.settings import Settings
-from tileas_xdsl.runtime.kernel_forms import KernelForms
-from tileas_xdsl.target.launches.launch_forms import ChooseForm, usual_form
+from tileas_xdsl.runtime.specializations import Specializations
+from tileas_xdsl.target.launches.specializations import ChooseSpecialization, unspecialized
 
 StreamReader: TypeAlias = Callable[[Any], Any]
 """Returns what a launch needs of a stream."""
@@ -87,7 +87,7 @@ class Backend(Protocol):
     ) -> Plan:
         """Compile for these arguments, if that has not been done, and prepare launches.
 
-        The grid, that of the first launch, tells which form of the kernel is compiled first.
+        The grid, that of the first launch, selects the specialization that is compiled first.
         """
         ...
 
@@ -132,10 +132,10 @@ class KernelTable:
     remember: Callable[[tuple[Any, ...], Any, Plan], None] = forget
     """Given a launch that `relaunch` returned None for."""
     streams: dict[type, StreamReader] = field(default_factory=dict[type, StreamReader])
-    executables: dict[Any, KernelForms[Executable]] = field(
-        default_factory=dict[Any, "KernelForms[Executable]"]
+    executables: dict[Any, Specializations[Executable]] = field(
+        default_factory=dict[Any, "Specializations[Executable]"]
     )
-    """The forms of the code for each signature and compute capability."""
+    """The specializations for each signature and compute capability."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
@@ -147,21 +147,21 @@ class KernelTable:
         self,
         parameters: tuple[Parameter, ...],
         capability: tuple[int, int],
-        choose: ChooseForm = usual_form,
+        choose: ChooseSpecialization = unspecialized,
     ) -> Executable:
-        """Return the code for these parameters, in the form that launches want, compiled once."""
+        """Return the specialization that launches with these parameters select, compiled once."""
         with self.lock:
-            forms = self.executables.setdefault((parameters, capability), KernelForms())
+            found = self.executables.setdefault((parameters, capability), Specializations())
             compile = partial(
-                self._compile, parameters, capability, choose, is_first=forms.is_empty
+                self._compile, parameters, capability, choose, is_first=found.is_empty
             )
-            return forms.chosen(choose, compile)
+            return found.chosen(choose, compile)
 
     def _compile(
         self,
         parameters: tuple[Parameter, ...],
         capability: tuple[int, int],
-        choose: ChooseForm,
+        choose: ChooseSpecialization,
         *,
         is_first: bool,
     ) -> Executable:
@@ -172,7 +172,7 @@ class KernelTable:
         method = self.kernel._compile
         is_theirs = getattr(method, "__func__", None) is not compile_here
         if self.settings.is_installed and is_theirs and is_first:
-            # What programs override or observe knows nothing of forms.
+            # What programs override or observe knows nothing of specializations.
             return cast("Executable", method(signature, context, capability))
         return compile_here(self.kernel, signature, context, capability, choose)
 
@@ -224,7 +224,7 @@ def compile_here(
     signature: Any,
     context: Any,
     compute_capability: tuple[int, int],
-    choose: ChooseForm = usual_form,
+    choose: ChooseSpecialization = unspecialized,
 ) -> Executable:
     """Compile a kernel where launches run: `cuda.tile.kernel._compile` while installed."""
     on_gpu = not settings.current.emulates

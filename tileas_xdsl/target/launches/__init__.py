@@ -1,1 +1,1 @@
-"""Which form of a kernel a launch takes, and the numbers that it computes for it."""
+"""Predicates that select the specialization of a kernel, and the numbers that they read."""

@@ -1,4 +1,4 @@
-"""Launches whose rows are as long as a form of the code supposes, in tiles that reach behind them.
+"""Launches whose rows are as long as specialized code supposes, in tiles that reach behind them.
 
 Tiles are powers of two, rows are not: of 8,192 places for a row of 5,120 elements three eighths are
 behind its end, which code for any length learns from masks.  Code for rows of 4,097 to 5,119
@@ -12,7 +12,7 @@ Operands of products are the same: of a depth of 128 a row of 80 elements has fi
 16, whether or not it fills the last one.
 
 Rows that begin between vectors are held from a vector on (`tileas-rotate-rows`): those of 5,105 to
-5,119 elements may reach into the next eighth, and have a form of their own.
+5,119 elements may reach into the next eighth, and have code of their own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.launches.few_tile_blocks import NO_NUMBER
 
 PARTS = 8
-"""Parts of a tile that forms of the code tell apart."""
+"""Parts of a tile that specializations distinguish."""
 
 MIN_PART = 256
 """Elements of a part at least: vectors of 16 bytes for the lanes of a warp, of 16-bit elements."""
@@ -40,7 +40,7 @@ ROOM = 16
 class BoundedRows:
     """The launches of a kernel with rows of `least` to `most` elements.
 
-    Those of all forms together are asked first, then half of them, until one is left.
+    Those of all specializations together are evaluated first, then half, until one is left.
     """
 
     width: int
@@ -48,7 +48,7 @@ class BoundedRows:
     arguments: tuple[int, ...]
     """The arguments of the kernel that are extents of rows."""
     first: int
-    """The first of the forms, of which each part has as many as `ends`."""
+    """The first of the specializations, of which each part has as many as `ends`."""
     last: int
     step: int = 0
     """Elements that an instruction multiplies; 0 for rows that nothing multiplies."""
@@ -66,7 +66,7 @@ class BoundedRows:
 
     @property
     def ends(self) -> Sequence[int]:
-        """The last lengths of the forms of a part, in which rows end.
+        """The last lengths of the specializations of a part, in which rows end.
 
         Of rows that nothing multiplies, which may be rotated, some leave room for a vector.
         """
@@ -76,14 +76,14 @@ class BoundedRows:
     @property
     def least(self) -> int:
         """The fewest elements of a row."""
-        part, form = divmod(self.first, len(self.ends))
-        return part * self.part + (0, *self.ends)[form] + 1
+        part, index = divmod(self.first, len(self.ends))
+        return part * self.part + (0, *self.ends)[index] + 1
 
     @property
     def most(self) -> int:
         """The most elements of a row."""
-        part, form = divmod(self.last, len(self.ends))
-        return part * self.part + self.ends[form]
+        part, index = divmod(self.last, len(self.ends))
+        return part * self.part + self.ends[index]
 
     @property
     def gains(self) -> bool:
@@ -97,7 +97,7 @@ class BoundedRows:
         return self.least == self.most or self.most <= self.width - ROOM
 
     def halves(self) -> tuple[BoundedRows, BoundedRows] | None:
-        """Return the launches with shorter and with longer rows; None where one form is for all."""
+        """Return the launches with shorter and with longer rows; None if one code is for all."""
         if self.first == self.last:
             return None
         middle = (self.first + self.last) // 2

@@ -26,7 +26,7 @@ COUNTS = (4, 2)
 loads (512x512x4096 f16 on an H200: 14.9 us, 13.5): each stage is released in all of them."""
 
 MIN_BYTES = 1 << 16
-"""Bytes that the loops of a tile block load where dividing it is worth another form of the code."""
+"""Bytes that the loops of a tile block load where dividing it is worth a specialization."""
 
 ANY_NUMBER = range(1 << 64)
 """Numbers of tile blocks of a grid, all that there are."""

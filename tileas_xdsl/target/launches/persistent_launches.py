@@ -120,12 +120,12 @@ def _number(value: object) -> int | None:
 
 @lru_cache(maxsize=256)
 def _best_count(
-    question: PersistentLaunches,
+    predicate: PersistentLaunches,
     args: tuple[int | None, ...],
     grid: tuple[int, ...],
     at_once: int,
 ) -> int:
-    lengths = question.lengths(args, grid)
+    lengths = predicate.lengths(args, grid)
     if lengths is None or lengths.size <= at_once:
         return at_once
     counts = range(at_once, at_once - at_once // MAX_SPARED - 1, -1)

@@ -49,8 +49,8 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, 
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
+    LAUNCH_PREDICATES,
     PERSISTENT,
-    QUESTIONS,
     ROW_LENGTHS,
     RUNS_AT_ONCE,
     TILE_BLOCK_CTAS,
@@ -238,9 +238,9 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     if plan.facts.spec.persistent:
         found[PERSISTENT] = UnitAttr()
-    for name in (*QUESTIONS, RUNS_AT_ONCE, ROW_LENGTHS):
-        if (question := plan.kernel.attributes.get(name)) is not None:
-            found[name] = question
+    for name in (*LAUNCH_PREDICATES, RUNS_AT_ONCE, ROW_LENGTHS):
+        if (predicate := plan.kernel.attributes.get(name)) is not None:
+            found[name] = predicate
     if axis_of_clusters(plan.kernel) is not None:
         found[CLUSTERED] = UnitAttr()
     if any(extent > 1 for extent in cluster):

@@ -111,15 +111,15 @@ def _deal_iterations(kernel: func.FuncOp, target: Target, *, is_chosen: bool) ->
     if why is None and isinstance(around, scf.ForOp):
         together = prod(tile_blocks_of_cluster(kernel))
         ctas = spec_of(kernel).tile_block_ctas
-        question = _question(found, target, ctas, times)
-        kernel.attributes[UNEVEN_WAVES] = plain_attribute(asdict(question))
+        predicate = _predicate(found, target, ctas, times)
+        kernel.attributes[UNEVEN_WAVES] = plain_attribute(asdict(predicate))
         if is_chosen:
             _Dealing(found.loop, around, together, ctas, times).write()
     elif why is not None:
         kernel.attributes[NOT_DEALT] = StringAttr(why)
 
 
-def _question(found: LoadLoop, target: Target, ctas: int, times: Latencies) -> UnevenWaves:
+def _predicate(found: LoadLoop, target: Target, ctas: int, times: Latencies) -> UnevenWaves:
     """Return which launches gain: none where they do not know how long a tile block is."""
     needed, loops = resources_of(found, target), LaunchLoops()
     together = needed.blocks if isinstance(needed, Resources) else 1

@@ -129,15 +129,15 @@ def _form_clusters(kernel: func.FuncOp, target: Target, chosen: tuple[int, int] 
     if isinstance(choices, str):
         kernel.attributes[NOT_CLUSTERED] = StringAttr(choices)
         return
-    kernel.attributes[SHARED_LOADS] = plain_attribute([asdict(question) for question in choices])
-    for question, loads in choices.items():
-        if (question.axis, question.count) == chosen:
-            extents = list(question.cluster)
+    kernel.attributes[SHARED_LOADS] = plain_attribute([asdict(predicate) for predicate in choices])
+    for predicate, loads in choices.items():
+        if (predicate.axis, predicate.count) == chosen:
+            extents = list(predicate.cluster)
             kernel.attributes[CLUSTER_OF_TILE_BLOCKS] = DenseArrayBase.from_list(i64, extents)
             for load in loads:
-                load.attributes[SAME_IN_CLUSTER] = IntegerAttr(question.count, i32)
-            if question.rounds_up:
-                store_nothing_behind_grid(kernel, question.axis)
+                load.attributes[SAME_IN_CLUSTER] = IntegerAttr(predicate.count, i32)
+            if predicate.rounds_up:
+                store_nothing_behind_grid(kernel, predicate.axis)
 
 
 class _Loads:

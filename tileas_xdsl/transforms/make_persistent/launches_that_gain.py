@@ -34,7 +34,7 @@ _OF_A_LAUNCH = (BLOCK, GRID, SCALAR)
 def launches_that_gain(
     kernel: func.FuncOp, times: Latencies, together: int, ctas: int, *, differ: bool
 ) -> PersistentLaunches | str:
-    """Return the question for launches, or why none can answer it.
+    """Return the predicate over launches, or why none can evaluate it.
 
     `together` CTAs share a multiprocessor, `ctas` compute a tile block; tile blocks may `differ` in
     length.

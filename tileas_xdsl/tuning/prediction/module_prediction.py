@@ -20,8 +20,8 @@ from tileas_xdsl.explanation.compilation.snapshots import CLUSTERED, PIPELINED, 
 from tileas_xdsl.target.arch import get_target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.launch_forms import Question, suits
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, suits
 from tileas_xdsl.tuning.prediction.launch_time import Grid, Predicted, predicted
 
 
@@ -47,9 +47,9 @@ def predict_module(
         return None
     kept, of_clusters = Snapshots(), latencies(target).multiprocessors_of_clusters
 
-    def choose(question: Question) -> bool:
-        is_known = isinstance(question, SharedLoads | FewTileBlocks)
-        return is_known and suits(question, arguments, grid, of_clusters)
+    def choose(predicate: LaunchPredicate) -> bool:
+        is_known = isinstance(predicate, SharedLoads | FewTileBlocks)
+        return is_known and suits(predicate, arguments, grid, of_clusters)
 
     compile_module(
         alone,

@@ -16,7 +16,7 @@ import cuda.tile as ct
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.launch_forms import Question
+from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 GRID = 9
 
@@ -36,9 +36,9 @@ def shifted(x: Any, y: Any, rows: ct.Constant[int], columns: ct.Constant[int]) -
 def made(args: Any, columns: int) -> CompiledKernel:
     """The kernel for rows of this length."""
 
-    def choose(question: Question) -> bool:
-        is_known = isinstance(question, BoundedRows)
-        return is_known and question.least <= columns <= question.most
+    def choose(predicate: LaunchPredicate) -> bool:
+        is_known = isinstance(predicate, BoundedRows)
+        return is_known and predicate.least <= columns <= predicate.most
 
     return compile(shifted, *args, target="sm_90a")._made_again(choose=choose)
 

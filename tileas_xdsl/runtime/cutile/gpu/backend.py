@@ -20,7 +20,12 @@ from tileas_xdsl.runtime.gpu.launch_device import capability_of, gpu_device
 from tileas_xdsl.runtime.gpu.streams import stream_reader
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.few_tile_blocks import ANY_NUMBER, NO_NUMBER
-from tileas_xdsl.target.launches.launch_forms import ChooseForm, Grid, Question, suits
+from tileas_xdsl.target.launches.specializations import (
+    ChooseSpecialization,
+    Grid,
+    LaunchPredicate,
+    suits,
+)
 
 
 class GpuBackend:
@@ -68,35 +73,35 @@ class GpuBackend:
         flat = flat_values(parameters, args)
         capability, device = capability_of(number), gpu_device(number)
 
-        def choose(grid: Grid) -> ChooseForm:
+        def choose(grid: Grid) -> ChooseSpecialization:
             return lambda one: suits(one, flat, grid, device.multiprocessors_of_clusters)
 
         executable = table.executable(parameters, capability, choose(checked_grid(grid)))
-        questions = [one for one in executable.abi.questions if one.may_suit(flat)]
-        if not questions:
+        predicates = [one for one in executable.abi.predicates if one.may_suit(flat)]
+        if not predicates:
             return LaunchPlan(executable, device, flat, programmatic=dependent)
         plans: dict[int, LaunchPlan] = {}
 
-        def form(grid: Grid) -> LaunchPlan:
+        def specialized(grid: Grid) -> LaunchPlan:
             found = table.executable(parameters, capability, choose(grid))
             if id(found) not in plans:
-                answers = choose(grid)
+                holds = choose(grid)
                 blocks = common(
-                    _answering(one, answers(one), device.multiprocessors) for one in questions
+                    _with_value(one, holds(one), device.multiprocessors) for one in predicates
                 )
                 plans[id(found)] = LaunchPlan(
                     found, device, flat, programmatic=dependent, tile_blocks=blocks
                 )
             return plans[id(found)]
 
-        return ChosenPlan(form)
+        return ChosenPlan(specialized)
 
 
-def _answering(question: Question, answer: bool, multiprocessors: int) -> range:
-    """The numbers of tile blocks whose launches all give the same answer, as far as is known."""
-    if not answer:
-        return question.unsuited(multiprocessors)
-    return ANY_NUMBER if isinstance(question, BoundedRows) else NO_NUMBER
+def _with_value(predicate: LaunchPredicate, value: bool, multiprocessors: int) -> range:
+    """The numbers of tile blocks for which a predicate keeps its value, as far as is known."""
+    if not value:
+        return predicate.unsuited(multiprocessors)
+    return ANY_NUMBER if isinstance(predicate, BoundedRows) else NO_NUMBER
 
 
 def common(numbers: Iterable[range]) -> range:

@@ -1,8 +1,8 @@
-"""Launches of a kernel that has several forms, which some grids gain by.
+"""Launches of a kernel with several specializations, which some grids gain by.
 
 Where all tile blocks run at once, CTAs that take many gain nothing; and neighbours that share loads
-are clusters where their tile blocks can be.  A form is compiled when a launch asks for it, so the
-first launch compiles one.
+are clusters where their tile blocks can be.  A specialization is compiled when a launch
+selects it, so the first launch compiles one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 from tileas_xdsl.runtime.cutile.gpu.launch_plan import LaunchPlan
 from tileas_xdsl.runtime.cutile.grids import checked_grid
-from tileas_xdsl.target.launches.launch_forms import Grid
+from tileas_xdsl.target.launches.specializations import Grid
 
 
 class ChosenPlan:
-    """The forms of a kernel for the grids that gain by them."""
+    """The specializations of a kernel, by the grids that select them."""
 
-    def __init__(self, form: Callable[[Grid], LaunchPlan]) -> None:
-        """Choose the form of each grid once."""
-        self._form = form
+    def __init__(self, specialized: Callable[[Grid], LaunchPlan]) -> None:
+        """Select the specialization of each grid once."""
+        self._specialized = specialized
         self._plans: dict[Grid, LaunchPlan] = {}
         self._last: LaunchPlan | None = None
 
@@ -36,7 +36,7 @@ class ChosenPlan:
     def _plan(self, grid: tuple[int, ...]) -> LaunchPlan:
         extents = checked_grid(grid)
         if extents not in self._plans:
-            self._plans[extents] = self._form(extents)
+            self._plans[extents] = self._specialized(extents)
         self._last = self._plans[extents]
         return self._last
 

@@ -64,7 +64,7 @@ class Relauncher:
         """Give the C launcher what Python has launched."""
         if self._launcher is None or not isinstance(plan, LaunchPlan | ChosenPlan):
             return
-        if not plan.has_launched:  # another form of the kernel was launched
+        if not plan.has_launched:  # another specialization was launched
             return
         for type_, is_constant in zip(map(type, args), self._constants, strict=True):
             if not is_constant and type_ not in _readers:
