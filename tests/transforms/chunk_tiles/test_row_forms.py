@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
+import cuda.tile as ct
 from xdsl.dialects import func
 
 from kernels.cutile import Problem, emulated, simulated
@@ -105,6 +106,27 @@ def test_rows_that_begin_anywhere_are_copied_by_vectors(
     assert simulated(problem, kernel).is_right
     for order, seed in ORDERS:
         assert emulated(problem, kernel, order=order, seed=seed).is_right
+
+
+@ct.kernel
+def lowest(x, z, y, places, columns: ct.Constant[int]):
+    """Rows that are used again, and others of which an index is enough."""
+    i = ct.bid(0)
+    zero = ct.PaddingMode.ZERO
+    tile = ct.load(x, (i, 0), (1, columns), padding_mode=zero)
+    ct.store(y, (i, 0), tile - ct.min(tile, axis=1, keepdims=True))
+    ct.store(places, (i,), ct.argmax(ct.load(z, (i, 0), (1, columns), padding_mode=zero), axis=1))
+
+
+def test_all_rows_that_are_loaded_ahead_have_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        tileas_chunk_tiles,
+        "choose_row_form",
+        lambda kernel, target, _: choose_row_form(kernel, target, "ahead"),
+    )
+    given = "x: {0}[?, ?%16], z: {0}[?, ?%16], y: {0}[?, ?%16], places: i32[?], columns={1}"
+    assert compile(lowest, signature=given.format("f16", 8192)).abi.shared_bytes > 2 * 2 * 8192
+    assert not compile(lowest, signature=given.format("f32", 32768)).abi.is_persistent
 
 
 ROWS = "x: {0}[?, ?%16], y: {0}[?, ?%16], rows=1, columns={1}"
