@@ -1,4 +1,4 @@
-"""What `gpu.py --ablation` measures: attention and products without one transformation after another."""
+"""What `gpu.py --ablation` measures: kernels without one transformation after another."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from functools import partial
 
 from benchmarks.gpu_cases import Case, Heads, attentions, compile_with, product_case
 from benchmarks.gpu_products import persistent
+from benchmarks.gpu_rows import softmax_of
 
 SCHEDULE, PIPELINE = "tileas-materialize-schedule", "tileas-pipeline-loads"
-SQUARE = 4096
+SQUARES = (4096, 8192)
+WIDTHS = (4096, 16384)
+"""Of the rows of softmax."""
 
 CHANGES: Mapping[str, Sequence[str]] = {
     "without turns": (f"{SCHEDULE}{{default=true}}",),
@@ -28,6 +31,16 @@ CHANGES: Mapping[str, Sequence[str]] = {
 }
 """By what it is called, changes of passes as `compile_with` takes them."""
 
+CHANGES_OF_ROWS: Mapping[str, Sequence[str]] = {
+    "rows waited for": (f"without {PIPELINE}",),
+    "a CTA for each tile": CHANGES["a CTA for each tile"],
+    "row sums exchanged in the loop": CHANGES["row sums exchanged in the loop"],
+    "no TMA": CHANGES["no TMA"],
+    "differences not fused": ("without fuse-differences",),
+    "launches one by one": ("without overlap-launches",),
+}
+"""The same of kernels that multiply nothing."""
+
 HEADS = tuple(Heads(4, 16, 4096, d, causal=c) for d in (64, 128) for c in (False, True))
 WIDE = "128x256x64"
 Make = Callable[[], Case]
@@ -38,8 +51,12 @@ def ablations(target: str) -> Iterator[Case]:
     for heads in HEADS:
         make = partial(_attention, target, heads)
         yield _ablation(make, "128x128", "64x128")
-    yield _ablation(lambda: product_case("bf16", (SQUARE,) * 3, target), WIDE, "")
+    for n in SQUARES:
+        yield _ablation(partial(product_case, "bf16", (n, n, n), target), WIDE, "")
     yield _ablation(lambda: next(persistent(target)), WIDE, "")
+    for columns in WIDTHS:
+        make = partial(softmax_of, "f16", 8192, columns, target)
+        yield _ablation(make, f"1x{columns}", "", CHANGES_OF_ROWS)
 
 
 def _attention(target: str, heads: Heads) -> Case:
@@ -47,12 +64,14 @@ def _attention(target: str, heads: Heads) -> Case:
     return case
 
 
-def _ablation(make: Make, tiles: str, half: str) -> Case:
+def _ablation(
+    make: Make, tiles: str, half: str, changes: Mapping[str, Sequence[str]] = CHANGES
+) -> Case:
     """A case whose other implementations are ours with changes."""
     whole = make()
     peers = {who: them for who, them in whole.others.items() if who != "Triton"}
     changed = {
-        name: {tiles: _changed(make, changes).ours[tiles]} for name, changes in CHANGES.items()
+        name: {tiles: _changed(make, change).ours[tiles]} for name, change in changes.items()
     }
     groups = {"one group of consumers": {half: whole.ours[half]}} if half else {}
     return replace(

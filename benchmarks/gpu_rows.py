@@ -72,11 +72,10 @@ def _of_rows(
 
 def softmaxes(target: str) -> Iterator[Case]:
     """Softmax of rows that are one tile."""
-    from kernels.cutile.softmax import softmax, softmax_online
+    from kernels.cutile.softmax import softmax_online
 
     for element, rows, columns in _widths():
-        ours = _of_rows(softmax, lambda d: (d["x"], d["out"]), rows, columns, target)
-        yield _softmax_case("softmax", element, rows, columns, ours)
+        yield softmax_of(element, rows, columns, target)
     rows, columns = ROWS // 2, 32768
     ours = {
         f"1x{wide}": cutile(
@@ -85,6 +84,14 @@ def softmaxes(target: str) -> Iterator[Case]:
         for wide in (2048, 4096, 8192)
     }
     yield _softmax_case("softmax online", "f16", rows, columns, ours)
+
+
+def softmax_of(element: str, rows: int, columns: int, target: str) -> Case:
+    """Softmax of rows of this width."""
+    from kernels.cutile.softmax import softmax
+
+    ours = _of_rows(softmax, lambda d: (d["x"], d["out"]), rows, columns, target)
+    return _softmax_case("softmax", element, rows, columns, ours)
 
 
 def _softmax_case(

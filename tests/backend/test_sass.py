@@ -23,13 +23,18 @@ LISTING = """\
         /*0070*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ;
         /*0080*/              @!P0 BRA `(.L_x_2) ;
         /*0090*/                   BRA `(.L_x_1) ;
+$k$slowpath:
+        /*00a0*/              @!P0 BRA `(.L_x_4) ;
+        /*00b0*/                   FADD R0, R0, R1 ;
+.L_x_4:
+        /*00c0*/                   RET.REL.NODEC R8 `(k) ;
 .L_x_3:
-        /*00a0*/                   BRA `(.L_x_3);
+        /*00d0*/                   BRA `(.L_x_3);
 """
 
 
 def test_loops_of_a_listing():
-    """The wait out of line belongs to the loop, the padding at the end is none."""
+    """The wait out of line belongs to the loop; subroutines and the padding have none."""
     kernel = parse_sass(LISTING)["k"]
     waiting, main = kernel.loops
     assert (waiting.start, waiting.inner, len(waiting.instructions)) == (0x70, True, 2)

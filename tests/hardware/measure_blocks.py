@@ -120,6 +120,18 @@ FILLED:
 """Chunks that follow one another in global memory, into so many stages; some blocks have equal
 sources."""
 
+
+def _four_loads(address: str, apart: int, kind: str = "") -> str:
+    """Four vectors of a thread, so many bytes `apart`, which it waits for: their sum."""
+    registers = [[f"%v{4 * load + k}" for k in range(4)] for load in range(4)]
+    loads = (
+        f"  ld.global{kind}.v4.b32 {{{', '.join(found)}}}, [{address}+{apart * load}];\n"
+        for load, found in enumerate(registers)
+    )
+    sums = (f"  xor.b32 %sum, %sum, {one};\n" for found in registers for one in found)
+    return "".join((*loads, *sums))
+
+
 STREAM = """.version 8.0
 .target sm_90a
 .address_size 64
@@ -159,15 +171,7 @@ LOADS  add.u64 %data, %data, %stride;
   @%p st.global.b32 [%result], %sum;
   ret;
 }
-""".replace(
-    "LOADS",
-    "".join(
-        f"  ld.global.v4.b32 {{%v{4 * k}, %v{4 * k + 1}, %v{4 * k + 2}, %v{4 * k + 3}}}, "
-        f"[%data+{512 * k}];\n"
-        for k in range(4)
-    )
-    + "".join(f"  xor.b32 %sum, %sum, %v{k};\n" for k in range(16)),
-)
+""".replace("LOADS", _four_loads("%data", 512))
 """Four loads of 512 bytes by each warp, which waits for them, then the next ones."""
 
 UPDATES = """.version 8.1
@@ -246,15 +250,7 @@ LOADS  add.u64 %a, %a, 16384;
   @%p st.global.b32 [%result], %sum;
   ret;
 }
-""".replace(
-    "LOADS",
-    "".join(
-        f"  ld.global.KIND.v4.b32 {{%v{4 * k}, %v{4 * k + 1}, %v{4 * k + 2}, %v{4 * k + 3}}}, "
-        f"[%a+{4096 * k}];\n"
-        for k in range(4)
-    )
-    + "".join(f"  xor.b32 %sum, %sum, %v{k};\n" for k in range(16)),
-)
+""".replace("LOADS", _four_loads("%a", 4096, ".KIND"))
 """Blocks of 256 threads that read chunks of their own as often as asked, 16 KB at a time."""
 
 SHARED_BYTES = 225 << 10

@@ -89,8 +89,8 @@ func.func @k(%a: !nv_tileas.tiled_view<128x64xf16, gmem>,
 """
 
 
-def test_an_operand_that_threads_write_is_in_one_place():
-    """Its next value is written when the product has read it; columns of B by both replicas."""
+def test_an_operand_that_threads_write_has_two_places():
+    """A value is written while the last product runs, when the one before it has read its place."""
     (loop,) = (op for op in parse(PRODUCT_OF_COMPUTED).walk() if isinstance(op, scf.ForOp))
     found = schedule_loop(loop, ROOM, SchedulerOptions())
     assert not isinstance(found, str)
@@ -101,9 +101,10 @@ def test_an_operand_that_threads_write_is_in_one_place():
     for iteration, dots in by_name["dot"].items():
         writes = sorted(by_name["convert"][iteration], key=lambda e: e.began)[-2:]
         assert min(e.began for e in dots) >= max(e.ready for e in writes)
-        if iteration:
-            before = by_name["dot"][iteration - 1]
+        if iteration > 1:
+            before, running = (by_name["dot"][iteration - k] for k in (2, 1))
             assert min(e.began for e in writes) >= max(e.ready for e in before)
+            assert min(e.began for e in writes) < max(e.ready for e in running)
 
 
 def test_a_product_begins_when_all_have_met_behind_the_one_before():

@@ -184,8 +184,8 @@ def _loops(kernel: Kernel) -> tuple[Loop, ...]:
     blocks, successors = _graph(kernel)
     dominators = _dominators(successors)
     bodies: dict[int, set[int]] = {}
-    for index, targets in enumerate(successors):
-        for target in targets:
+    for index in sorted(_reached(successors)):
+        for target in successors[index]:
             if dominators[index] >> target & 1:
                 bodies.setdefault(target, {target}).update(_body(index, target, successors))
     found = [
@@ -196,9 +196,7 @@ def _loops(kernel: Kernel) -> tuple[Loop, ...]:
         )
         for head, body in bodies.items()
     ]
-    # The jump to itself that pads a kernel is no loop.
-    real = [loop for loop in found if len(loop.instructions) > 1]
-    return tuple(sorted(real, key=lambda loop: len(loop.instructions)))
+    return tuple(sorted(found, key=lambda loop: len(loop.instructions)))
 
 
 def _graph(kernel: Kernel) -> tuple[list[list[Instruction]], list[list[int]]]:
@@ -229,6 +227,21 @@ def _falls_through(last: Instruction) -> bool:
         # A branch may have its predicate among its operands: `BRA P0, ...` or `BRA.U UP0, ...`.
         return last.guarded or bool(re.match(r"!?U?P\d", last.operands))
     return True
+
+
+def _reached(successors: Sequence[Sequence[int]]) -> set[int]:
+    """Return the blocks that jumps from the entry reach: all but those of subroutines.
+
+    What is called, as the slow path of a division, is in the same section behind the kernel, and
+    the jump to itself that pads it; of what no path reaches, all blocks would be dominators.
+    """
+    found, pending = set[int](), [0] if successors else []
+    while pending:
+        index = pending.pop()
+        if index not in found:
+            found.add(index)
+            pending += successors[index]
+    return found
 
 
 def _dominators(successors: Sequence[Sequence[int]]) -> list[int]:

@@ -8,8 +8,8 @@ tensor core, in the order in which the schedule has their products.
 
     cycles of an iteration   from the middle half of a long run: the steady state
 
-What threads compute for products, in registers or through shared memory, is in one place: it is
-written when products have read what was there; columns of B, by all replicas before any reads.
+What threads compute for products, in registers or through shared memory, is written when products
+have read what was there; columns of B, by all replicas before any reads.
 
 The start of a unit's work is that of the operation; a unit that is shared cycle by cycle (issue,
 shared memory) delays what uses it by what is queued in front.  What TMA writes to shared memory
@@ -71,6 +71,10 @@ class Event:
     busy: int
     """Cycles of the unit."""
 
+
+WRITTEN_PLACES = 2
+"""Of an operand in shared memory: the product reads one while threads write the other
+(`threads/pipeline/late_products.py`)."""
 
 MIN_CYCLES = 1.0
 """Of an iteration whose operations take none by the model: its branch is issued."""
@@ -269,11 +273,17 @@ class _Run:
         return range(self.found.model.replicas) if is_made_by_all(edge) else (replica,)
 
     def _read(self, replica: int, index: int, iteration: int) -> Iterator[int]:
-        """Yield when products have read the operand of the iteration before, which is one place."""
+        """Yield when products have read the operand of an iteration before, from its place."""
         for edge in self.late_readers.get(index, ()):
+            earlier = iteration + edge.distance - self._places(edge)
             for reader in self._sharing(edge, replica):
-                begun = self.begun.get((edge.target.index, reader, iteration - 1 + edge.distance))
+                begun = self.begun.get((edge.target.index, reader, earlier))
                 yield 0 if begun is None else begun + read_cycles(self.found, edge)
+
+    def _places(self, edge: MacroDependence) -> int:
+        """The places of an operand: two in shared memory for the only product of a loop."""
+        dots = sum(node.kind is MacroKind.DOT for node in self.found.graph.nodes)
+        return WRITTEN_PLACES if dots == 1 and _is_written(edge) else 1
 
     def _turn(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
         """When a replica may issue a product: behind the one before it, if that is another's.

@@ -1,5 +1,8 @@
 """Bytes of a launch, and those that DRAM moves at least."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 from xdsl.dialects import func
 
@@ -8,14 +11,18 @@ pytest.importorskip("cuda.tile")
 from kernels.cutile import Problem
 from kernels.cutile.gather_scatter import PROBLEMS as GATHERS
 from kernels.cutile.matmul import product_problem
+from kernels.cutile.softmax import problem as rows_problem
+from kernels.cutile.softmax import softmax_online
 from kernels.cutile.vector_add import PROBLEMS
 from tileas_xdsl.runtime.arguments.cutile_arguments import flattened
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
 from tileas_xdsl.tuning.prediction.scalar_values import ScalarValues, numbers_of, sampled_blocks
 
+CLOCK = latencies("sm_90a")
 
-def traffic(problem: Problem) -> Traffic:
+
+def traffic(problem: Problem, resident: int = 1, clock: Any = CLOCK) -> Traffic:
     kernel = problem.compiled("sm_90a")
     (function,) = kernel.module_after("tileas-choose-tma").ops
     assert isinstance(function, func.FuncOp)
@@ -23,7 +30,7 @@ def traffic(problem: Problem) -> Traffic:
     flat = numbers_of(flattened(kernel.parameters, problem.arguments()))
     x, y, z = grid = problem.grid
     blocks = [ScalarValues(flat, grid, one) for one in sampled_blocks(grid)]
-    return traffic_of(function, blocks, x * y * z)
+    return traffic_of(function, blocks, x * y * z, resident, clock)
 
 
 def test_elements_that_are_read_and_written_once_all_come_from_dram() -> None:
@@ -46,6 +53,31 @@ def test_rows_that_are_gathered_are_bytes_of_their_table() -> None:
     found = traffic(problem)
     assert found.written == y.nbytes
     assert words.nbytes < found.read - words.nbytes <= table.nbytes
+
+
+def test_what_a_block_loads_twice_is_lost_where_many_blocks_move_more() -> None:
+    """Of the 8 KB that a block stores half count: 384 KB of 32 blocks, half of the cache."""
+    rows, columns = 64, 2048
+    problem = rows_problem(softmax_online, "f32", rows, columns, 1, 1024)
+    whole = rows * columns * 4
+    found = traffic(problem, 32, SmallCache(1.5 * whole / 1e6))
+    assert (found.read, found.written) == (1.5 * whole, whole)
+
+
+@dataclass
+class SmallCache:
+    """An L2 cache that loses what it has until so many megabytes have been moved."""
+
+    lost: float
+
+    def lost_part(self, count: float) -> float:
+        return min(count / 1e6 / self.lost, 1.0)
+
+
+def test_the_cache_loses_lines_while_others_are_moved() -> None:
+    """As when an H200 reads 256 MiB twice with 26, 52 and 104 MB under way."""
+    found = [latencies("sm_90a").lost_part(1e6 * count) for count in (26, 52, 104)]
+    assert found == [pytest.approx(0.02, abs=0.01), pytest.approx(0.6, abs=0.01), 1.0]
 
 
 MIB = 1 << 20

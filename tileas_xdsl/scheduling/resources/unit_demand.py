@@ -204,7 +204,7 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     What stays there for matrix units is fenced, and written when all threads know it was read.
     """
     moves = [
-        (any(map(_is_on_chip, op.operands)), _is_on_chip(result), tile_bytes(result.type))
+        (any(map(_is_on_chip, op.operands)), _is_on_chip(result), _accessed_bytes(op, result))
         for op in node.operations
         for result in op.results
         if _is_tile(result)
@@ -218,6 +218,26 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     if any(target for _, target, _ in moves):
         lane += latencies.barrier + latencies.proxy_fence
     return UnitDemand({Unit.SHARED_MEMORY: shared}, lane, lane, lane)
+
+
+def _accessed_bytes(op: Operation, result: SSAValue) -> int:
+    """The bytes of a tile that is moved, twice where words were transposed in registers.
+
+    A lane has blocks of four by four words: vectors of their rows, or those of their columns, take
+    two wavefronts for one.  Smaller elements are transposed by `ldmatrix` and `stmatrix`.
+    """
+    is_twice = any(map(_is_of_transposed_words, op.operands))
+    return tile_bytes(result.type) * (2 if is_twice else 1)
+
+
+def _is_of_transposed_words(tile: SSAValue) -> bool:
+    """Whether a tile is `generate { ^(i, j): extract %x[j, i] }` of words."""
+    made = tile.owner
+    if not isinstance(made, GenerateOp) or bits_of(element_of(tile.type)) != WORD_BITS:
+        return False
+    args, read = tuple(made.body.block.args), made.body.block.first_op
+    indices = tuple(read.indices) if isinstance(read, tensor.ExtractOp) else args
+    return indices != args and {*indices} == {*args}
 
 
 def _elementwise(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:

@@ -95,6 +95,10 @@ class Latencies:
     """Megabytes of the L2 cache that a launch may leave to be written to DRAM by the next one."""
     replaced: int
     """Percent of the bytes of a launch in whose place lines have to be written."""
+    kept: int
+    """Megabytes moved between two loads of a line from which on the L2 cache loses some."""
+    lost: int
+    """Those from which on it loses all."""
     load_variation: int
     """Percent of the square of its mean that the variance is of the time which the loads of a warp
     take of DRAM, where all multiprocessors load."""
@@ -103,6 +107,8 @@ class Latencies:
     shared_latency: int
     shared_rate: int
     """Bytes per cycle of shared memory."""
+    shared_busy: int
+    """Percent of the cycles in which it is busy at most where two CTAs share a multiprocessor."""
     tma_latency: int
     """A bulk copy of few bytes, from issue until a thread that waits for them goes on."""
     tma_cache_latency: int
@@ -157,6 +163,10 @@ class Latencies:
     def tma(self, count: int, *, cached: bool = False) -> int:
         """`count` bytes from global into shared memory, until a waiting thread goes on."""
         return (self.tma_cache_latency if cached else self.tma_latency) + self.transfer(count)
+
+    def lost_part(self, count: float) -> float:
+        """The part of lines that the L2 cache has no more when `count` bytes have been moved."""
+        return min(max((count / 1e6 - self.kept) / (self.lost - self.kept), 0.0), 1.0)
 
     def bulk_store(self, count: int) -> int:
         """`count` bytes from shared into global memory, from commit until the group is complete."""
@@ -242,10 +252,13 @@ _HOPPER = Latencies(
     dram_turn=26,
     unwritten=35,
     replaced=45,
+    kept=25,
+    lost=70,
     load_variation=200,
     atomic_rate=1,
     shared_latency=29,
     shared_rate=128,
+    shared_busy=95,
     tma_latency=645,
     tma_cache_latency=355,
     store_latency=60,
@@ -286,11 +299,15 @@ SOURCES: Mapping[str, str] = {
     "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",
     "unwritten": H200 + "reads of 128, 512 MiB behind writes of 256 MiB take 7.9 us longer",
     "replaced": H200 + "reads of 32, 64 MiB behind writes of 256 MiB take 3.2, 5.7 us longer",
+    "kept": LATEST + "256 MiB read twice with 26, 35 MB under way: 6, 12 to 19 us more than once",
+    "lost": LATEST + "the same with 52, 69, 104 MB: 24, 57, 59 us more",
     "load_variation": LATER + "4 loads by 1 to 32 warps: 792, 827, 900, 1165, 1956, 3830 cycles",
     "atomic_rate": LATEST + "f32 in vectors of 1, 2, 4: 0.97, 1.9, 2.5 elements a cycle",
     "grid_launch": H200 + "1, 132, 1056 blocks that do nothing: 2.85, 2.88, 3.39 us",
     "shared_latency": "arXiv 2402.13499; a chase of words takes 23",
     "shared_rate": "CUDA C++ Programming Guide, 32 banks of 4 bytes",
+    "shared_busy": LATEST
+    + "128x128x64: f16 657 to 690 cycles for 640, of int8 weights 852 for 768",
     "tma_latency": H200 + "bulk load of 128 B, miss: 838, 645 at other times",
     "tma_cache_latency": H200 + "bulk load of 128 B, hit: 380, by all: 360",
     "store_latency": H200 + "bulk store of 128 B: 72",

@@ -151,6 +151,7 @@ def expected_blocks(
     if typical:
         headroom = TYPICAL_REDUCTION_HEADROOM if reduces else TYPICAL_HEADROOM
         each = align_up(live + headroom, REGISTER_UNIT)
+        most = min(target.warps_per_multiprocessor // warps, target.blocks_per_multiprocessor)
     expected = min(registers // (threads * each), most)
     wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
     return max(fit, expected, wished)

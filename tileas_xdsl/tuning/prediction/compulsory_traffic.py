@@ -4,9 +4,10 @@ Each element that is read has to come once, and each that is written has to go o
 
     bytes of an array = min(bytes of all accesses of all blocks, bytes of the array)
 
-Reads and writes count apart.  A tile of pointers counts with the array whose address it is computed
-of.  Arrays whose extents the arguments do not tell count as nothing: the bytes of DRAM are a lower
-bound.
+Reads and writes count apart.  What a block loads twice comes from DRAM again as far as the L2 cache
+has lost it: between the two, each block under way moves as much as its loads, and half of what it
+stores.  A tile of pointers counts with the array whose address it is computed of.  Arrays whose
+extents the arguments do not tell count as nothing: the bytes of DRAM are a lower bound.
 """
 
 from __future__ import annotations
@@ -73,21 +74,46 @@ class Traffic:
         return (self.read + written + turned) / (1e9 * costs.dram_bandwidth)
 
 
-def traffic_of(function: func.FuncOp, blocks: Sequence[ScalarValues], count: int) -> Traffic:
-    """Return the bytes of a launch of `count` blocks, of which some are sampled."""
-    accessed: dict[tuple[SSAValue, bool], float] = defaultdict(float)
+def traffic_of(
+    function: func.FuncOp,
+    blocks: Sequence[ScalarValues],
+    count: int,
+    resident: int,
+    costs: Latencies,
+) -> Traffic:
+    """Return the bytes of a launch of `count` blocks, of which some are sampled.
+
+    So many are `resident` at a time.
+    """
+    accessed: dict[tuple[SSAValue, bool], list[float]] = defaultdict(list)
     whole: dict[SSAValue, float] = {}
     for op in function.walk():
         if (found := _accessed_array(op, blocks[0])) is None:
             continue
         pointer, size, tile, is_store = found
         rounds = fmean(_rounds(op, block) for block in blocks)
-        accessed[pointer, is_store] += tile_bytes(tile) * rounds * count
+        accessed[pointer, is_store].append(tile_bytes(tile) * rounds * count)
         whole[pointer] = max(size, whole.get(pointer, 0))
-    moved = [0.0, 0.0]
-    for (pointer, is_store), size in accessed.items():
-        moved[is_store] += min(size, whole[pointer])
-    return Traffic(sum(accessed.values()), *moved)
+    moved, again = [0.0, 0.0], 0.0
+    for (pointer, is_store), sizes in accessed.items():
+        moved[is_store] += min(sum(sizes), whole[pointer])
+        again += 0 if is_store else _loaded_again(sizes, whole[pointer])
+    under_way = (moved[0] + moved[1] / 2) * min(resident / count, 1)
+    moved[0] += again * costs.lost_part(under_way)
+    return Traffic(sum(map(sum, accessed.values())), *moved)
+
+
+def _loaded_again(sizes: Sequence[float], whole: float) -> float:
+    """Return the bytes of an array that a block has loaded before, by the bytes of each load.
+
+    for %j { %t = load %x[%i, %j]; max %t }
+    for %j { %t = load %x[%i, %j]; exp %t }       loads all of %x again
+
+    A load by which many blocks get the same, an operand of products, says nothing of when.
+    """
+    if max(sizes) >= 2 * whole:
+        return 0.0
+    return max(sum(min(size, whole) for size in sizes) - whole, 0.0)
 
 
 def _accessed_array(

@@ -41,6 +41,7 @@ from tileas_xdsl.scheduling.schedule import Role
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
+from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launches.persistent_launches import (
     BEGIN_CYCLES,
@@ -122,10 +123,10 @@ class _Block:
     def demand(self, unit: str, cycles: float) -> None:
         self.demands[unit] = self.demands.get(unit, 0.0) + cycles
 
-    def add_serial(self, one: Roofline, body: Block, times: float, rounds: int = 1) -> None:
+    def add_serial(self, one: Roofline, body: Block, times: float, waits: float = 1) -> None:
         """Add code that loads, then computes, then stores, and overlaps nothing by itself.
 
-        Of a loop, so many rounds load together.
+        It runs so many `times`, and waits so often for what it loads.
         """
         work = serial_work(body, self.costs)
         stored = max(one.bytes_written - work.atomic_bytes, 0)
@@ -136,8 +137,8 @@ class _Block:
         self.demand("compute", times * max(work.units.values(), default=0))
         self.demand(ATOMICS, times * work.atomics / self.costs.atomic_rate * self.busy)
         self.meets |= bool(one.product_flops) or work.meets
-        self.load_waits += times * work.load_waits / rounds
-        self.latencies += times * (work.waits + work.load_waits / rounds)
+        self.load_waits += waits * work.load_waits
+        self.latencies += times * work.waits + waits * work.load_waits
         self.flops += times * one.product_flops
 
     def wait_for_dram(self, traffic: Traffic, blocks: int) -> None:
@@ -207,11 +208,9 @@ class _Program:
         found.latencies += self.costs.launch - self.costs.block_launch
         found.begin = self.costs.launch
         for loop, facts in self.loops:
-            iterations, rounds = (
-                _iterations(loop, numbers, found),
-                self.rounds.get(facts.location, 1),
-            )
-            _add_loop(found, loop, facts, iterations, rounds, self._missing(loop, facts))
+            iterations = _iterations(loop, numbers, found)
+            waits = _iterations(loop, numbers, found, self.rounds.get(facts.location, 1))
+            _add_loop(found, loop, facts, iterations, waits, self._missing(loop, facts))
         started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
@@ -262,8 +261,8 @@ def predicted(
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    traffic = traffic_of(function, numbers, blocks)
     together, stages = residency(function, target, pipelined)
+    traffic = traffic_of(function, numbers, blocks, together * costs.multiprocessors, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     busy = min(blocks / costs.multiprocessors, 1.0)
     program = _Program(
@@ -288,6 +287,8 @@ def predicted(
         asked = None
     elif asked is not None and not (asked.differ or _is_chained(function)):
         together = 1  # What is staged for a store is beside the stages.
+    if together > 1 and Unit.SHARED_MEMORY in block.demands:
+        block.demands[Unit.SHARED_MEMORY] *= 100 / costs.shared_busy
     cycles = _cycles_of_waves(block, each, together, alone, variations)
     cycles = max(cycles, each * block.beside)
     if asked is not None and asked.differ:
@@ -383,18 +384,24 @@ def _cycles_of_waves(
     )
 
 
-def _iterations(loop: Operation, blocks: Sequence[ScalarValues], block: _Block) -> float:
-    """How often the body of a loop runs in a block, inside of all loops around it: the mean."""
-    return fmean(_iterations_of(loop, numbers, block) for numbers in blocks)
+def _iterations(
+    loop: Operation, blocks: Sequence[ScalarValues], block: _Block, together: int = 1
+) -> float:
+    """How often the body of a loop runs in a block, inside of all loops around it: the mean.
+
+    So many iterations that load `together` count once; of 7 by fours, the last three one by one.
+    """
+    return fmean(_iterations_of(loop, numbers, block, together) for numbers in blocks)
 
 
-def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block) -> int:
+def _iterations_of(loop: Operation, numbers: ScalarValues, block: _Block, together: int) -> int:
     count, current = 1, loop
     while current is not None:
         if isinstance(current, LOOPS):
             trips = numbers.trip_count(current)
             block.is_exact &= trips is not None
-            count *= 1 if trips is None else trips
+            rounds = together if current is loop else 1
+            count *= 1 if trips is None else trips // rounds + trips % rounds
         current = current.parent_op()
     return count
 
@@ -404,27 +411,27 @@ def _add_loop(
     loop: Operation,
     facts: LoopFacts,
     iterations: float,
-    rounds: int,
+    waits: float,
     missing: float,
 ) -> None:
     """Add the iterations of a loop; of a pipelined one the first waits for what it loads.
 
-    Each waits so many `missing` cycles more for DRAM.
+    Each waits so many `missing` cycles more for DRAM; others wait so often for what they load.
     """
     if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
         busiest = max((one.cycles for one in facts.units), default=0.0)
-        waits = (max(facts.cycles - busiest, 0) + missing) * iterations
+        waiting = (max(facts.cycles - busiest, 0) + missing) * iterations
         moved = 0 if facts.roofline is None else iterations * facts.roofline.bytes
         unit = facts.bound or LATENCY
-        block.loops.append(_PipelinedLoop(unit, iterations * busiest, waits, moved))
+        block.loops.append(_PipelinedLoop(unit, iterations * busiest, waiting, moved))
         loaded = max((one.latency for one in facts.operations), default=0)
         block.latencies += max(loaded, facts.first - facts.cycles)
         block.begin += loaded
         block.meets = True
     elif facts.roofline is not None:
-        block.add_serial(facts.roofline, loop.regions[-1].block, iterations, rounds)
+        block.add_serial(facts.roofline, loop.regions[-1].block, iterations, waits)
 
 
 def _is_serial(facts: LoopFacts) -> bool:
