@@ -40,6 +40,10 @@ CASES = {
 }
 
 
+LOOP = """scf.for %i = {} to %word step %four : i32 {{
+    %found = arith.floordivsi %i, %four : i32
+  }}"""
+
 NEVER_NEGATIVE = {
     "%found = nv_tileaa.get_program_id {axis = 0 : i32}": True,
     "%found = nv_tileaa.assume %word, #nv_tileaa.bounded<0, ?> : i32": True,
@@ -50,6 +54,10 @@ NEVER_NEGATIVE = {
     "%found = arith.minsi %extent, %word : i32": False,
     "%found = arith.subi %extent, %four : i32": False,
     "%found = arith.addi %extent, %four : i32": False,  # it may wrap
+    "%w = arith.index_cast %extent : i32 to index\n%found = arith.muli %w, %w : index": True,
+    "%w = arith.index_cast %word : i32 to index\n%found = arith.muli %w, %w : index": False,
+    LOOP.format("%four"): True,
+    LOOP.format("%word"): False,
 }
 
 

@@ -61,6 +61,42 @@ def added(x: Any, y: Any, steps: ct.Constant[tuple]) -> None:
 
 
 @ct.kernel
+def copied(x: Any, y: Any, i: Any, j: Any, steps: ct.Constant[tuple]) -> None:
+    """Copies one tile."""
+    tile = x.tiled_view((8, 16), traversal_steps=steps).load((i, j))
+    y.tiled_view((8, 16), traversal_steps=steps).store((i, j), tile)
+
+
+@ct.kernel
+def copied_known(x: Any, y: Any, i: Any, j: ct.Constant[int]) -> None:
+    """Copies one tile, of which the columns are known."""
+    tile = x.tiled_view((8, 128), traversal_steps=(4, 64)).load((i, j))
+    y.tiled_view((8, 128), traversal_steps=(4, 64)).store((i, j), tile)
+
+
+@ct.kernel
+def squared(x: Any, y: Any, i: Any, j: Any) -> None:
+    """Stores a product to one tile, and its double to one of a strided view."""
+    tile = ct.load(x, (0, 0), (64, 64))
+    products = ct.mma(tile, tile, ct.zeros((64, 64), ct.float32))
+    ct.store(y, (i - 2, j), ct.astype(products, ct.float16))
+    view = y.tiled_view((64, 64), traversal_steps=(32, 32))
+    view.store((i, j), ct.astype(products * 2, ct.float16))
+
+
+@ct.kernel
+def narrowly_indexed(x: Any, line: Any, y: Any, rows: Any) -> None:
+    """A tile, one of a strided view, rows of a gather and its columns, by indices of 8 bits."""
+    chosen, counted = ct.load(rows, (0,), (8,)), ct.arange(8, dtype=ct.int32)
+    first = ct.load(rows, (0,), (1,)).item()
+    steps = line.tiled_view((64,), traversal_steps=(1,))
+    ct.store(y, (0, 0), ct.reshape(ct.load(line, (first,), (64,)), (8, 8)))
+    ct.store(y, (1, 0), ct.reshape(steps.load((first,)), (8, 8)))
+    ct.store(y, (2, 0), ct.load_advanced_indexing(x, (chosen, ct.Slice(0, 8))))
+    ct.store(y, (3, 0), ct.load_advanced_indexing(x, (counted, ct.Slice(first, 8))))
+
+
+@ct.kernel
 def sliced(x: Any, y: Any) -> None:
     """Copies a slice of 6 to 8 elements, which is smaller than the tile along one axis."""
     source = x.slice(axis=0, start=2, stop=8).slice(axis=1, start=8, stop=16)
@@ -133,6 +169,45 @@ def test_tiles_a_traversal_step_apart_are_updated(steps: tuple[int, int]) -> Non
         wanted[part] += x[part]
     for after in runs(added, x, np.ones_like(x), steps):
         np.testing.assert_array_equal(after[1], wanted)
+
+
+@pytest.mark.parametrize("index", [(-1, -1), (1, -1), (0, -3)])
+def test_a_tile_may_begin_in_front_of_its_array(index: tuple[int, int]) -> None:
+    """Columns -8 to 7 or -24 to -9 of it: those in the array are moved, and no others."""
+    wanted, first = np.full_like(X, 7), (4 * index[0], 8 * index[1])
+    rows = slice(max(first[0], 0), first[0] + 8), slice(0, max(first[1] + 16, 0))
+    wanted[rows] = X[rows]
+    for after in runs(copied, X, np.full_like(X, 7), *index, (4, 8)):
+        np.testing.assert_array_equal(after[1], wanted)
+
+
+@pytest.mark.parametrize("index", [-1, -2])
+def test_known_columns_may_be_in_front_of_an_array(index: int) -> None:
+    """Half a tile is, or all of it: columns that end at 0 are in bounds of no row."""
+    x = np.random.default_rng(2).standard_normal((20, 200)).astype(np.float32)
+    wanted = np.full_like(x, 7)
+    wanted[4:12, : 128 + 64 * index] = x[4:12, : 128 + 64 * index]
+    for after in runs(copied_known, x, np.full_like(x, 7), 1, index):
+        np.testing.assert_array_equal(after[1], wanted)
+
+
+def test_products_are_stored_in_front_of_an_array() -> None:
+    """An H200 has no store by TMA that begins at a negative coordinate: none is issued."""
+    x = np.random.default_rng(3).integers(-2, 3, (64, 64)).astype(np.float16)
+    wanted = np.full((128, 128), 7, np.float16)
+    wanted[:32, 64:] = 2 * (x @ x)[32:, :]
+    for after in runs(squared, x, np.full_like(wanted, 7), -1, 2):
+        np.testing.assert_array_equal(after[1], wanted)
+
+
+def test_indices_of_eight_bits_are_unsigned() -> None:
+    x = np.random.default_rng(4).integers(0, 999, (256, 264)).astype(np.int32)
+    rows, line = np.array([200, 7, 255, 128, 127, 0, 199, 201], np.uint8), x.ravel()
+    tiles = line[12800:12864].reshape(8, 8), line[200:264].reshape(8, 8)
+    wanted = np.concatenate([*tiles, x[rows, :8], x[:8, 200:208]])
+    args = (x, line, np.zeros_like(wanted), rows.view(np.int8))
+    for after in runs(narrowly_indexed, *args):
+        np.testing.assert_array_equal(after[2], wanted)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int64])

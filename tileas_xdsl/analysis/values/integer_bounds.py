@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects import arith, gpu, tensor
+from xdsl.dialects import arith, gpu, scf, tensor
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
@@ -52,14 +52,30 @@ def upper_bound(value: SSAValue, depth: int = 0) -> int | None:
 def is_never_negative(value: SSAValue, depth: int = 0) -> bool:
     """Return whether no element is negative, also where nothing bounds it above."""
     owner = value.owner
-    if depth > MAX_DEPTH or not isinstance(owner, Operation):
-        return upper_bound(value) is not None
+    if depth > MAX_DEPTH:
+        return False
+    if not isinstance(owner, Operation):
+        begin = _begin_of_loop(value)
+        return (
+            upper_bound(value) is not None if begin is None else is_never_negative(begin, depth + 1)
+        )
     kind = type(owner)
     if kind in _COUNTS or (isinstance(owner, AssumeOp) and _is_bounded_below(owner)):
         return True
-    if (places := _NEVER_NEGATIVE_LIKE.get(kind)) is not None:
+    places = _NEVER_NEGATIVE_LIKE.get(kind)
+    if places is None and isinstance(value.type, IndexType):
+        places = _NEVER_NEGATIVE_INDEX.get(kind)
+    if places is not None:
         return all(is_never_negative(v, depth + 1) for v in owner.operands[places])
     return upper_bound(value) is not None
+
+
+def _begin_of_loop(value: SSAValue) -> SSAValue | None:
+    """Return what a loop counts from, where the value is its counter; steps are positive."""
+    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    if not isinstance(loop, scf.ForOp) or value is not loop.body.block.args[0]:
+        return None
+    return loop.lb
 
 
 def _is_bounded_below(op: AssumeOp) -> bool:
@@ -79,6 +95,12 @@ _NEVER_NEGATIVE_LIKE: Mapping[type[Operation], slice] = {
     arith.RemSIOp: slice(1),
 }
 """Operations whose results are never negative where these operands are not."""
+
+_NEVER_NEGATIVE_INDEX: Mapping[type[Operation], slice] = {
+    arith.AddiOp: slice(2),
+    arith.MuliOp: slice(2),
+}
+"""The same in 64 bits, which no coordinate of an array leaves."""
 
 Bound = Callable[[SSAValue], int | None]
 

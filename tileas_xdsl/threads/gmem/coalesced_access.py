@@ -362,10 +362,11 @@ def load_window(
 def _at_known_columns(e: ThreadBuilder, window: GlobalTile, layout: RegisterLayout) -> GlobalTile:
     """Return a tile with what is known of its first column in the shifts of its pieces.
 
-    So tiles of one row have one address in a thread, and know which pieces are in bounds.
+    So tiles of one row have one address in a thread, and know which pieces are in bounds.  Columns
+    in front of the array stay as they are: pieces are compared with its end alone.
     """
-    column = constant_value(window.starts[-1])
-    if not column:
+    column = constant_value(window.starts[-1]) or 0
+    if column <= 0:
         return window
     pieces = thread_chunks(e, layout, bits_of(window.view.element))
     may_move = all(piece.span > 1 and column % piece.span == 0 for piece in pieces)

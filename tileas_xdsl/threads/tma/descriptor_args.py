@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import (
     BulkCommitOp,
@@ -42,7 +44,16 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecip
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i1_constant, is_equal, multiply
+from tileas_xdsl.threads.codegen.integer_ops import (
+    cast_index,
+    cta_mask,
+    i1_constant,
+    i32_constant,
+    is_equal,
+    is_less,
+    logical_and,
+    multiply,
+)
 from tileas_xdsl.threads.codegen.kernel_signature import add_hidden_argument
 from tileas_xdsl.threads.codegen.lowered_values import (
     Descriptor,
@@ -167,12 +178,28 @@ def commit(
     elected = is_elected_for(e, op.source)
     if AFTER_STORES in op.attributes:
         e.insert(BulkWaitOp(0, read=False, pred=elected))
+    moves = logical_and(e, elected, _has_begun(e, op))
     for pointer, coordinates in panels(e, tile, op.coords, op.offsets, descriptor.rows, shifts):
-        e.insert(make(descriptor.argument, pointer, coordinates, elected))
+        e.insert(make(descriptor.argument, pointer, coordinates, moves))
     e.insert(BulkCommitOp(elected))
     if elected is None:
         elected = i1_constant(e, True)
     return StoreToken(elected, until_read=UNTIL_READ in op.attributes)
+
+
+def _has_begun(
+    e: ThreadBuilder, op: AsyncTiledTmaStoreOp | AsyncTiledAtomicRmwOp
+) -> SSAValue | None:
+    """Return whether a tile is not in front of its array, None where that is known.
+
+    A write that begins there is an illegal instruction on an H200, and would write nothing.
+    """
+    found: SSAValue | None = None
+    for coordinate in op.coords:
+        if not is_never_negative(coordinate):
+            first = cast_index(e, e.scalar(coordinate), i32)
+            found = logical_and(e, found, is_less(e, i32_constant(e, -1), first))
+    return found
 
 
 def wait_for_store(e: ThreadBuilder, token: StoreToken, store: TmaTransferOp | None = None) -> None:

@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.tma_descriptors import window_of
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.analysis.values.launches.array_slices import ArraySlice, array_slice, map_problem
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     array_of,
@@ -110,13 +111,26 @@ def store_problem(op: Written) -> str | None:
         return chain
     if any(isinstance(one, TiledAtomicRmwOp) for one in chain) and not commute(chain):
         return "tokens order it among updates of another mode, or stores"
-    if (problem := _problem(op) or _end_problem(op.view)) is not None:
+    if (problem := _written_problem(op)) is not None:
         return problem
-    others = (_problem(other) or _end_problem(other.view) for other in chain if other is not op)
+    others = (_written_problem(other) for other in chain if other is not op)
     problem = next((one for one in others if one is not None), None)
     return (
         None if problem is None else f"a store that tokens order with it is not by TMA: {problem}"
     )
+
+
+def _written_problem(op: Written) -> str | None:
+    """Return why TMA cannot write a tile, whatever tokens order it with.
+
+    A write that begins at a negative coordinate is an illegal instruction on an H200; of a tile
+    that offsets place there may be elements in the array, of one that is counted in tiles not.
+    """
+    if problem := _problem(op) or _end_problem(op.view):
+        return problem
+    if all(map(is_never_negative, op.offsets)):
+        return None
+    return "it may begin in front of its array, where TMA writes nothing"
 
 
 def _problem(op: TiledLoadOp | Written) -> str | None:

@@ -57,15 +57,15 @@ def _unsigned(value: Array, type_: Attribute) -> Array:
     return read(value, width_of(type_), Signedness.UNSIGNED).astype(object)
 
 
-def _index(view: TileView, value: Array, type_: Attribute) -> Array:
-    """An index: the number of a tile is unsigned, an element of a gather may lie before the first.
+def _index(value: Array, type_: Attribute) -> Array:
+    """An index: unsigned, but in 32 bits and more coordinates may lie before the first.
 
-    So a slice that begins before the array has the elements that are in it, as it would if unsigned
+    So a tile that begins before the array has the elements that are in it, as it would if unsigned
     coordinates wrapped around, and as tensor maps have it.
     """
-    if isinstance(view, GatherScatterViewType):
-        return read(value, width_of(type_), Signedness.SIGNED).astype(object)
-    return _unsigned(value, type_)
+    width = width_of(type_)
+    signedness = Signedness.UNSIGNED if width < 32 else Signedness.SIGNED
+    return read(value, width, signedness).astype(object)
 
 
 def _tensor(block: Block, op: tensor_views.MakeTensorViewOp) -> Sequence[Any]:
@@ -129,7 +129,7 @@ def _selected(block: Block, view: View, op: Any) -> _Selected:
     sparse = view.type.sparse_dim.data if isinstance(view.type, GatherScatterViewType) else None
     along = zip(op.index, _map_of(view.type), _steps(view.type), strict=True)
     for axis, (index, dim, step) in enumerate(along):
-        begin = _index(view.type, block.value(index), index.type)
+        begin = _index(block.value(index), index.type)
         own = (
             np.zeros(tile[axis], object) if axis == sparse else np.arange(tile[axis]).astype(object)
         )

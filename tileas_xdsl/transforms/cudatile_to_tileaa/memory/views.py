@@ -12,6 +12,10 @@ Tile IR has three views, distinguished by what an index counts:
 * gather/scatter view: one dimension takes a tile of indices; no view remains, each element gets its
   pointer (`indexed_slices`).
 
+Indices are unsigned: those of fewer than 32 bits are extended by zeros. Others are read as signed,
+as coordinates that wrap around are: a strided tile that begins in front of an array has the
+elements that are in it.
+
 A view may permute dimensions (`dim_map`), which `block_tile` keeps. An access that Tile IR
 orders more strongly than weak gets its fences here (`FencedAccess`).
 """
@@ -19,6 +23,7 @@ orders more strongly than weak gets its fences here (`FencedAccess`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -28,6 +33,9 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    i8,
+    i16,
+    i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -43,9 +51,11 @@ from tileas_xdsl.dialects.cuda_tile.types.view_types import (
     TensorViewType,
     TileView,
 )
+from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access, tiled_memory
 from tileas_xdsl.dialects.nv_tileaa.memory.views import BlockTileOp, GetDimSizeOp, MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileas.enums import SpecialPadding, SpecialPaddingAttr
+from tileas_xdsl.dialects.xdsl_ops import cast_op
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.elementwise.nibbles import check_whole_bytes
 from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
@@ -163,11 +173,26 @@ def _steps(view: TileView) -> Sequence[int]:
     return view.get_tile_shape()
 
 
+def _indices(c: Converter, index: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Return the indices in 32 bits or more, which are read as signed from here on."""
+    return [_widened(c, value) for value in c.get_all(index)]
+
+
+def _widened(c: Converter, value: SSAValue) -> SSAValue:
+    if element_of(value.type) not in (i8, i16):
+        return value
+    return c.by_element(i32, [value], partial(_extended, c))
+
+
+def _extended(c: Converter, value: SSAValue) -> SSAValue:
+    return c.insert(cast_op(arith.ExtUIOp, value, i32)).result
+
+
 def _coordinates_and_offsets(
     c: Converter, view: TileView, index: Sequence[SSAValue]
 ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
     """Return coordinates that count tiles, and offsets that count elements."""
-    indices = [c.as_index(value) for value in c.get_all(index)]
+    indices = [c.as_index(value) for value in _indices(c, index)]
     if not isinstance(view, StridedViewType):
         return indices, ()
     offsets = [
@@ -182,7 +207,7 @@ def load(c: Converter, op: ct.LoadViewTkoOp) -> Sequence[SSAValue]:
     view, source, token = _view_type(op.view), c.get(op.view), token_before(c, op)
     flags, order, padding = flags_of(op.inbounds), FencedAccess.of(c, op), padding_of(view)
     if isinstance(view, GatherScatterViewType):
-        pointers, mask = pointers_and_mask(c, view, source, c.get_all(op.index))
+        pointers, mask = pointers_and_mask(c, view, source, _indices(c, op.index))
         other = padding_tile(c, view)
         gather = pointer_access.LoadOp(pointers, mask=mask, other=other, token=token, **order.order)
         return order.after(c.insert(hinted(c, op, gather)).results, token is not None)
@@ -204,7 +229,7 @@ def store(c: Converter, op: ct.StoreViewTkoOp) -> Sequence[SSAValue]:
     view, source, order = _view_type(op.view), c.get(op.view), FencedAccess.of(c, op)
     value, flags, token = c.get(op.tile), flags_of(op.inbounds), order.before(token_before(c, op))
     if isinstance(view, GatherScatterViewType):
-        pointers, mask = pointers_and_mask(c, view, source, c.get_all(op.index))
+        pointers, mask = pointers_and_mask(c, view, source, _indices(c, op.index))
         scatter = pointer_access.StoreOp(value, pointers, mask=mask, token=token, **order.order)
         return c.insert(hinted(c, op, scatter)).results
     coords, offsets = _coordinates_and_offsets(c, view, op.index)
