@@ -375,6 +375,11 @@ def write_schedule(loop: scf.ForOp, schedule: Schedule) -> None:
     """Write a schedule on a loop and its operations, in place of what was there."""
     clear_schedule(loop)
     loop.attributes[SCHEDULE] = schedule.plan.attribute
+    write_placements(schedule)
+
+
+def write_placements(schedule: Schedule) -> None:
+    """Write the placements of a schedule on its operations."""
     for op, placement in schedule.placements.items():
         op.attributes[SCHEDULE] = placement.attribute
         op.attributes[AWS_STAGE] = i32_attr(placement.stage)

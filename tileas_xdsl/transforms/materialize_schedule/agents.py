@@ -49,7 +49,14 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProduceOneAsyncOp,
     ProducerCommitOp,
 )
-from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, RolePlan, Schedule, read_pin
+from tileas_xdsl.scheduling.schedule import (
+    SCHEDULE,
+    Role,
+    RolePlan,
+    Schedule,
+    clear_placement,
+    read_pin,
+)
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
 from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import (
@@ -74,8 +81,8 @@ def write_agents(
     target: Target,
     *,
     defers: bool,
-) -> scf.ForOp:
-    """Write pipelines and agents in the place of the loops; return the first loop of the consumers.
+) -> Sequence[scf.ForOp]:
+    """Write pipelines and agents in the place of the loops; return the loops of the consumers.
 
     `rings` are those of the scheduled loop, then those of each loop that follows it.  With `defers`
     the stages of a product that only accumulates are released a round later.  As many blocks share
@@ -98,13 +105,13 @@ class _Agents:
     ) -> None:
         self.found, self.schedule, self.target = found, schedule, target
         self.rings = rings[0]
-        self.first: scf.ForOp | None = None
+        self.consumers: list[scf.ForOp] = []
         self.loops = list(zip((found, *found.following), rings, strict=True))
         self.deferred = {
             k for k, ring in enumerate(self.rings) if defers and _only_accumulates(ring)
         }
 
-    def write(self) -> scf.ForOp:
+    def write(self) -> Sequence[scf.ForOp]:
         """Pipelines and agents in the place of what is divided."""
         operations, ahead = self.found.divided(), self._ahead()
         builder = Builder(InsertPoint.after(operations[-1]))
@@ -128,8 +135,7 @@ class _Agents:
         carry_stages(consumer, needed.control, reads, outer.takes, ends, stages, len(first))
         drop_dead(consumer)
         self._switch(builder, producer, consumer)
-        assert self.first is not None
-        return self.first
+        return self.consumers
 
     @property
     def _plans(self) -> Sequence[RolePlan]:
@@ -220,7 +226,7 @@ class _Agents:
         for before, now in zip(loop.results, made.results[count:], strict=True):
             now.name_hint = before.name_hint
             before.replace_all_uses_with(now)
-        self.first = self.first or made
+        self.consumers.append(made)
         return made
 
 
@@ -265,6 +271,7 @@ class _Reading:
             following = IncIterOp(iterator)
             self.body.add_op(following)
             self.carried[2 * k + 1] = following.next
+        clear_placement(op)
 
     def _step(self, k: int, step: Operation, reader: Operation) -> None:
         """Add a step on a stage, scheduled as the operation that it is for."""
@@ -284,7 +291,8 @@ class _Reading:
             old = load.parent
             assert old is not None
             for view in views_of(old, load):
-                block.add_op(view.clone(known))
+                block.add_op(seen := view.clone(known))
+                clear_placement(seen)
         for inner in op.walk():
             for position, operand in enumerate(inner.operands):
                 if operand in known:

@@ -30,26 +30,27 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
 
-def take_turns(loop: scf.ForOp, barriers: Sequence[int]) -> None:
+def take_turns(loops: Sequence[scf.ForOp], barriers: Sequence[int]) -> None:
     """Put the products of a round between `take` and `pass`, where a schedule has turns.
 
-    A loop that runs again goes on with the turn that it has ended with: replicas do not meet there.
+    A loop goes on with the turn that the one before has ended with, and so does one that runs
+    again: replicas do not meet there.
     """
-    operations = list(loop.body.block.ops)
-    products = [op for op in operations if _multiplies(op)]
-    if len(barriers) < 2 or not products:
+    products = [[op for op in loop.body.block.ops if _multiplies(op)] for loop in loops]
+    if len(barriers) < 2 or not all(products):
         return
-    behind = operations[operations.index(products[-1]) :]
-    last = max(behind, key=exponentials, default=products[-1])
-    agent = next(op for op in enclosing_ops(loop) if isinstance(op, AgentSwitchOp))
-    whole = next(op for op in (loop, *enclosing_ops(loop)) if op.parent_op() is agent)
-    for action, point in (
-        (TurnAction.OPEN, InsertPoint.before(whole)),
-        (TurnAction.TAKE, InsertPoint.before(products[0])),
-        (TurnAction.PASS, InsertPoint.after(last)),
-        (TurnAction.CLOSE, InsertPoint.after(whole)),
-    ):
-        Rewriter.insert_op(TurnOp(action, barriers), point)
+    for loop, found in zip(loops, products, strict=True):
+        operations = list(loop.body.block.ops)
+        behind = operations[operations.index(found[-1]) :]
+        last = max(behind, key=exponentials, default=found[-1])
+        take, pass_on = TurnOp(TurnAction.TAKE, barriers), TurnOp(TurnAction.PASS, barriers)
+        Rewriter.insert_op(take, InsertPoint.before(found[0]))
+        Rewriter.insert_op(pass_on, InsertPoint.after(last))
+    agent = next(op for op in enclosing_ops(loops[0]) if isinstance(op, AgentSwitchOp))
+    inside = (loops[0], *enclosing_ops(loops[0]))
+    whole = next(op for op in inside if op.parent_op() is agent)
+    Rewriter.insert_op(TurnOp(TurnAction.OPEN, barriers), InsertPoint.before(whole))
+    Rewriter.insert_op(TurnOp(TurnAction.CLOSE, barriers), InsertPoint.after(whole))
 
 
 def exponentials(op: Operation) -> int:

@@ -20,6 +20,7 @@ from tileas_xdsl.scheduling.schedule import (
     clear_schedule,
     loads_of,
     read_schedule,
+    write_placements,
     write_schedule,
 )
 from tileas_xdsl.target.arch import Target
@@ -55,7 +56,8 @@ NOT_ROTATED = "nv_tileas.not_rotated"
 class TileasMaterializeSchedule(ModulePass):
     """Split the scheduled loop of a kernel into agents, and rotate the consumers' loop.
 
-    Loops behind it that load the same tiles go into the agents with it, as they are.
+    Loops behind it that load the same tiles go into the agents with it, and are rotated with it
+    where they go on with what it ends with.
 
     Reads `tileas.schedule` alone: roles with warps, registers and replicas, the stages of buffers,
     and of each operation its stage and its order.  Leaves a pipeline for each set of loads that are
@@ -96,6 +98,8 @@ class TileasMaterializeSchedule(ModulePass):
                 self._schedule(function, target)
             for loop in instances_in(function, scf.ForOp):
                 self._materialize(function, loop, target)
+            for one in operations_in(function):
+                clear_placement(one)
 
     def _schedule(self, function: func.FuncOp, target: Target) -> None:
         """Write the default schedule on the loop of a kernel where it rotates something.
@@ -112,6 +116,9 @@ class TileasMaterializeSchedule(ModulePass):
         schedule = default_schedule(found, resources, target, turns=self.turns, ahead=self.ahead)
         if schedule.stages > 1 or self._defers(found, schedule) or multiplies_at_once(found.loop):
             write_schedule(found.loop, schedule)
+            for one in found.following:
+                options = {"turns": self.turns, "ahead": self.ahead}
+                write_placements(default_schedule(one, resources, target, **options))
 
     def _defers(self, found: LoadLoop, schedule: Schedule) -> bool:
         """Whether products that only accumulate run on: to wait for each takes long where CTAs are
@@ -148,17 +155,16 @@ class TileasMaterializeSchedule(ModulePass):
         )
         if self.rotate:
             self._rotate(consumers, schedule)
-        for op in operations_in(function):
-            clear_placement(op)
 
-    def _rotate(self, consumers: scf.ForOp, schedule: Schedule) -> None:
+    def _rotate(self, consumers: Sequence[scf.ForOp], schedule: Schedule) -> None:
         rotated = rotate(consumers)
         if isinstance(rotated, str):
-            consumers.attributes[NOT_ROTATED] = StringAttr(rotated)
-        elif rotated is not consumers:
+            consumers[0].attributes[NOT_ROTATED] = StringAttr(rotated)
+        elif rotated[0] is not consumers[0]:
             take_turns(rotated, schedule.plan.turns)
             if schedule.plan.ahead:
-                wait_ahead(rotated)
+                for loop in rotated:
+                    wait_ahead(loop)
 
 
 def _rings(found: LoadLoop, stages: Sequence[int]) -> Sequence[StageRing] | str:
