@@ -96,7 +96,8 @@ def write_accumulators(e: ThreadBuilder, fragment: RegisterTile, tile: SharedTil
     assert isinstance(fragment.element, FixedBitwidthType)
     are_matrices = fragment.element.bitwidth == 16
     step = 2 * MATRIX if are_matrices else MATRIX
-    if not tile.layout.is_by_row or tile.layout.panel % step:
+    is_cut = tile.layout.panel % step or columns_of_warpgroup(layout) % step
+    if is_cut or not tile.layout.is_by_row:
         write_by_table(e, fragment, tile)
     elif are_matrices:
         _write_matrices(e, layout, fragment, tile)
