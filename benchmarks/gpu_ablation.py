@@ -12,8 +12,8 @@ from benchmarks.gpu_rows import softmax_of
 
 SCHEDULE, PIPELINE = "tileas-materialize-schedule", "tileas-pipeline-loads"
 SQUARES = (4096, 8192)
-WIDTHS = (4096, 16384)
-"""Of the rows of softmax."""
+WIDTHS = (4096, 10001, 20480)
+"""Of the rows of softmax: whole vectors, rows that begin anywhere, rows from a counter."""
 
 CHANGES: Mapping[str, Sequence[str]] = {
     "without turns": (f"{SCHEDULE}{{default=true}}",),
@@ -33,6 +33,7 @@ CHANGES: Mapping[str, Sequence[str]] = {
 
 CHANGES_OF_ROWS: Mapping[str, Sequence[str]] = {
     "rows waited for": (f"without {PIPELINE}",),
+    "rows not rotated": ("without tileas-rotate-rows",),
     "a CTA for each tile": CHANGES["a CTA for each tile"],
     "row sums exchanged in the loop": CHANGES["row sums exchanged in the loop"],
     "no TMA": CHANGES["no TMA"],
@@ -56,7 +57,8 @@ def ablations(target: str) -> Iterator[Case]:
     yield _ablation(lambda: next(persistent(target)), WIDE, "")
     for columns in WIDTHS:
         make = partial(softmax_of, "f16", 8192, columns, target)
-        yield _ablation(make, f"1x{columns}", "", CHANGES_OF_ROWS)
+        wide = 1 << (columns - 1).bit_length()
+        yield _ablation(make, f"1x{wide}", "", CHANGES_OF_ROWS)
 
 
 def _attention(target: str, heads: Heads) -> Case:

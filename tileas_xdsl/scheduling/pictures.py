@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from tileas_xdsl.layout.output.svg import (
@@ -22,6 +22,7 @@ from tileas_xdsl.scheduling.schedule import Role
 
 _BOX_WIDTH, _BOX_HEIGHT, _COLUMN, _LINE = 220, 34, 280, 70
 _MARGIN, _TOP, _LABEL, _ROW, _WIDTH = 14, 56, 150, 26, 900
+_LEGEND = 14 + _MARGIN
 _AROUND = 30
 """How far edges run beside a column at most, past the boxes between their ends."""
 
@@ -37,22 +38,30 @@ def draw_graph(one: Scheduled) -> str:
     parts = [
         _arrow_head(),
         text(_MARGIN, 20, f"{len(nodes)} macro operations", TITLE),
-        text(_MARGIN, 38, "colours are stages; dashed: to the next iteration", GREY),
+        text(_MARGIN, 38, "cycles of a unit, and until its result; dashed: next iteration", GREY),
     ]
     for edge in one.found.graph.edges:
         source, target = places[edge.source.index], places[edge.target.index]
         parts.append(_edge(source, target, edge.distance))
+    stages = [start // one.solution.ii for start in one.solution.starts]
     for node in nodes:
         x, y = places[node.index]
-        start, cost = one.solution.starts[node.index], one.found.costs[node.index]
-        colour = stage_colour(start // one.solution.ii)
+        cost, colour = one.found.costs[node.index], stage_colour(stages[node.index])
         lines = (node.name, f"{cost.unit} {cost.length}, result {cost.latency}")
         title = ", ".join(op.name for op in node.operations)
         parts.append(_box(x, y, _BOX_WIDTH, _BOX_HEIGHT, colour, title))
         parts += [text(x + 5, y + 14 + 14 * k, line) for k, line in enumerate(lines)]
     width = max(x for x, _ in places.values()) + _BOX_WIDTH + 80
-    height = max(y for _, y in places.values()) + _BOX_HEIGHT + _MARGIN
-    return document(width, height, parts)
+    bottom = max(y for _, y in places.values()) + _BOX_HEIGHT + _MARGIN
+    return document(width, bottom + _LEGEND, [*parts, *_legend(stages, bottom)])
+
+
+def _legend(stages: Iterable[int], y: int) -> Iterator[str]:
+    """The colour of each stage of the schedule."""
+    for k, stage in enumerate(sorted({*stages})):
+        x = _MARGIN + k * 90
+        yield _box(x, y, 14, 14, stage_colour(stage), f"stage {stage}")
+        yield text(x + 19, y + 11, f"stage {stage}")
 
 
 def _layers(one: Scheduled) -> Mapping[int, Sequence[int]]:
@@ -101,7 +110,7 @@ def _edge_beside(x: int, y: int, below: int) -> str:
 
 
 def draw_reservations(one: Scheduled) -> str:
-    """A round of the steady state: which operation of which replica has each unit, cycle by cycle.
+    """An interval of the steady state: which operation of which replica has each unit when.
 
     What units are shared for cycle by cycle is summed up below them.
     """
@@ -110,10 +119,10 @@ def draw_reservations(one: Scheduled) -> str:
     names = list(dict.fromkeys(name for name, *_ in rows))
     lines = {name: _TOP + _ROW * k for k, name in enumerate(names)}
     bottom = _TOP + _ROW * len(names)
-    title = f"a round of {ii} cycles, {one.found.model.replicas} replicas of the consumer"
+    title = f"an iteration every {ii} cycles, {one.found.model.replicas} replicas of the consumer"
     parts = [
         text(_MARGIN, 20, title, TITLE),
-        text(_MARGIN, 38, "time in cycles; colours are stages of the schedule", GREY),
+        text(_MARGIN, 38, "time in cycles", GREY),
         *_axis(ii, bottom),
     ]
     parts += [text(_MARGIN, y + 15, name) for name, y in lines.items()]
@@ -128,8 +137,9 @@ def draw_reservations(one: Scheduled) -> str:
     for k, (unit, cycles) in enumerate(demands.items()):
         share = f"{unit}: {cycles} cycles, {100 * cycles // ii} %"
         parts.append(text(_LABEL + (k % 3) * 300, bottom + 40 + 16 * (k // 3), share))
-    height = bottom + 40 + 16 * ((len(demands) + 2) // 3)
-    return document(_LABEL + _WIDTH + 40, height, parts)
+    bottom += 40 + 16 * ((len(demands) + 2) // 3)
+    parts += _legend((stage for *_, stage in rows), bottom)
+    return document(_LABEL + _WIDTH + 40, bottom + _LEGEND, parts)
 
 
 def _axis(ii: int, bottom: int) -> Iterator[str]:

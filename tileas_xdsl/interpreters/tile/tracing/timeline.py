@@ -176,7 +176,7 @@ def _labels(span: Span) -> Sequence[str]:
         return (f"waits for {span.awaited}", span.awaited, what, barrier, short)
     if span.stage is None:
         return (span.name,)
-    short = str(span.stage) if span.counted == "stage" else span.name.partition(" ")[0]
+    short = str(span.stage) if span.counted == "stage" else span.name.rpartition(" ")[2]
     return (f"{span.name}, {span.counted} {span.stage}", span.name, short)
 
 
