@@ -35,7 +35,9 @@ def find_suite(path: Path) -> Suite:
     root = path.resolve()
     if (root / "src" / "tilegym").is_dir():
         return Suite(
-            *("TileGym", root, _present(root, "tests/ops")),
+            "TileGym",
+            root,
+            _present(root, "tests/ops", "tests/suites"),
             ignored=("::test_perf",),  # measures times, of other back ends too
             import_paths=("src",),
             variables=_TILEGYM,
@@ -45,7 +47,7 @@ def find_suite(path: Path) -> Suite:
         return Suite("cuTile", root, tests, scripts, ("--correctness-check",), variables=_CUTILE)
     raise SuiteError(
         f"{path} is no checkout of a suite: neither NVIDIA/cutile-python (with test/ or samples/) "
-        "nor NVIDIA/TileGym (with src/tilegym/ and tests/ops/)"
+        "nor NVIDIA/TileGym (with src/tilegym/ and tests/)"
     )
 
 
@@ -56,8 +58,8 @@ _TILEGYM = {"CUTILE_MAX_LAUNCH_TIMEOUT_SEC": "60"}
 """The suite's own knob for machines with many processes on one GPU."""
 
 
-def _present(root: Path, name: str) -> Sequence[str]:
-    return (name,) if (root / name).is_dir() else ()
+def _present(root: Path, *names: str) -> Sequence[str]:
+    return tuple(name for name in names if (root / name).is_dir())
 
 
 def _scripts(folder: Path, root: Path) -> Sequence[str]:

@@ -183,9 +183,11 @@ def test_other_folders_are_no_suites(tmp_path: Path) -> None:
 
 def test_tilegym_is_found_by_its_sources(tmp_path: Path) -> None:
     (tmp_path / "src" / "tilegym").mkdir(parents=True)
-    (tmp_path / "tests" / "ops").mkdir(parents=True)
+    for name in ("ops", "suites"):
+        (tmp_path / "tests" / name).mkdir(parents=True)
     suite = find_suite(tmp_path)
-    assert (suite.name, suite.tests, suite.import_paths) == ("TileGym", ("tests/ops",), ("src",))
+    assert (suite.name, suite.import_paths) == ("TileGym", ("src",))
+    assert suite.tests == ("tests/ops", "tests/suites")
 
 
 @pytest.mark.slow
