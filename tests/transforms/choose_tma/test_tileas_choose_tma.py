@@ -177,3 +177,15 @@ def test_tiles_that_are_used_in_registers_too_come_by_tma() -> None:
     found = chosen(use=use)
     assert isinstance(found.atom.data, TmaAtom)
     assert NOT_BY_TMA not in found.attributes
+
+
+def test_what_each_of_many_steps_reads_twice_is_visited_once() -> None:
+    """A tile that is doubled 40 times is on 2**40 paths from what is stored."""
+    doubled = "\n".join(
+        f"  %d{k} = arith.addf {source}, {source} : tensor<64x64xf32>"
+        for k, source in enumerate(["%sum", *(f"%d{k}" for k in range(39))])
+    )
+    store = STORE.replace("tiled_store %sum", "tiled_store %d39")
+    head, mark, tail = store.partition("  nv_tileas.tiled_store")
+    found = chosen(element="f32", use=head + doubled + "\n" + mark + tail)
+    assert NOT_BY_TMA not in found.attributes

@@ -116,15 +116,20 @@ def _large_reads(op: GenerateOp) -> list[tensor.ExtractOp]:
 
 
 def _element_wise_roots(value: SSAValue) -> Iterator[SSAValue]:
-    """The tiles that a tile is computed from, element by element; no constants."""
-    made = value.owner
-    if _is_uniform(made):
-        return
-    sources = _sources(made)
-    if not sources:
-        yield value
-    for source in sources:
-        yield from _element_wise_roots(source)
+    """The tiles that a tile is computed from, element by element; no constants.
+
+    Each is visited once: a tile that each of 32 steps reads twice is on 2**32 paths.
+    """
+    pending, visited = [value], {value}
+    while pending:
+        tile = pending.pop()
+        if _is_uniform(tile.owner):
+            continue
+        sources = _sources(tile.owner)
+        if not sources:
+            yield tile
+        pending += [source for source in sources if source not in visited]
+        visited.update(sources)
 
 
 def _sources(made: Operation | Block) -> Sequence[SSAValue]:
