@@ -34,6 +34,27 @@ def test_a_counted_loop(n: int) -> None:
     assert result(body, n) == sum(range(n))
 
 
+@pytest.mark.parametrize(("last", "step", "runs_once"), [(1, 1, True), (3, 5, True), (2, 1, False)])
+def test_a_loop_that_runs_once_is_its_body(last: int, step: int, runs_once: bool) -> None:
+    """Also where the body ends early."""
+    body = f"""%last = constant <i32: {last}> : {NUMBER}
+    %step = constant <i32: {step}> : {NUMBER}
+    %r = for %i in (%zero to %last, step %step) : {NUMBER} iter_values(%a = %five) -> ({NUMBER}) {{
+      %less = cmpi less_than %n, %a, signed : {NUMBER} -> tile<i1>
+      if %less {{ continue %i : {NUMBER} }}
+      %s = addi %a, %n : {NUMBER}
+      continue %s : {NUMBER}
+    }}
+    {STORE}"""
+    text = entry(ARGUMENTS, CONSTANTS + body)
+    assert ("scf.for" not in str(lowered(text))) == runs_once
+    for n in (3, 7):
+        carried = 5
+        for i in range(0, last, step):
+            carried = i if n < carried else carried + n
+        assert result(body, n) == carried
+
+
 def test_a_loop_that_counts_without_sign() -> None:
     body = f"""%most = constant <i32: -2> : {NUMBER}
     %r = for unsigned %i in (%n to %most, step %most) : {NUMBER} iter_values(%a = %zero) -> ({NUMBER}) {{

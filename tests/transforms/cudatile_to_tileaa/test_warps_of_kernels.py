@@ -131,7 +131,7 @@ def test_loops_that_load_nothing_are_bound_by_instructions(
     assert f"num_warps = {warps}" in str(lowered(reduced_in_loop(elements, loads)))
 
 
-def streamed(elements: int, *functions: str) -> str:
+def streamed(elements: int, *functions: str, rounds: int = 9) -> str:
     """A kernel whose loop sums up functions of what it loads; the sum is reduced twice."""
     tile, pointers = f"tile<{elements}xf32>", f"tile<{elements}xptr<f32>>"
     names = ["%l", *(f"%f{k}" for k in range(len(functions)))]
@@ -143,7 +143,7 @@ def streamed(elements: int, *functions: str) -> str:
     %q = broadcast %r : tile<1xptr<f32>> -> {pointers}
     %zero = constant <f32: 0.0> : {tile}
     %from = constant <i32: 0> : tile<i32>
-    %to = constant <i32: 9> : tile<i32>
+    %to = constant <i32: {rounds}> : tile<i32>
     %step = constant <i32: 1> : tile<i32>
     %end = for %i in (%from to %to, step %step) : tile<i32> iter_values(%old = %zero) -> ({tile}) {{
       %l, %t = load_ptr_tko weak %q : {pointers} -> {tile}, token
@@ -174,3 +174,7 @@ def test_loops_take_few_warps_where_they_only_wait(
 ) -> None:
     """What is reduced behind a loop, twice, is little beside it."""
     assert f"num_warps = {warps}" in str(lowered(streamed(elements, *functions)))
+
+
+def test_a_loop_that_runs_once_is_none() -> None:
+    assert "num_warps = 1" in str(lowered(streamed(128, "exp", "log", "exp", rounds=1)))

@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cuda_tile.structure import control as ct
+from tileas_xdsl.dialects.cuda_tile.tiles.constants import constant_number
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import IntToPtrOp
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
@@ -182,10 +183,19 @@ def branch(c: Converter, op: ct.IfOp) -> Values:
     return _arms(c, op, frame).results
 
 
+def runs_once(op: ct.ForOp) -> bool:
+    """Whether a loop is its body: 64 pairs of a head in blocks of 64 are `for 0 to 1`."""
+    first, last, step = map(constant_number, (op.lower_bound, op.upper_bound, op.step))
+    if first is None or last is None or step is None or op.unsigned_cmp is not None:
+        return False
+    return first < last <= first + step
+
+
 def for_loop(c: Converter, op: ct.ForOp) -> Values:
     """Convert a counted loop; unsigned counters are extended to 64 bits, others to 32 or more.
 
-    `scf.for` compares signed: an unsigned 32-bit counter is non-negative in 64 bits.
+    `scf.for` compares signed: an unsigned 32-bit counter is non-negative in 64 bits.  A loop that
+    runs once is its body, whose accesses no token of a round before orders.
     """
     bounds = c.get_all((op.lower_bound, op.upper_bound, op.step))
     number_type = cast("IntegerType[int]", bounds[0].type)
@@ -197,6 +207,10 @@ def for_loop(c: Converter, op: ct.ForOp) -> Values:
     inits = c.get_all(op.init_values)
     types = [value.type for value in inits]
     number, *carried = op.body.block.args
+    if runs_once(op):
+        c.bind(op.body.block.args, [c.get(op.lower_bound), *inits])
+        frame = Frame(types, {ct.ContinueOp: lambda given: given}, lambda: inits)
+        return finish(c, _operations(op.body), frame)
     block = Block(arg_types=[bounds[0].type, *types])
     with c.at_end(block):
         count, *values = block.args

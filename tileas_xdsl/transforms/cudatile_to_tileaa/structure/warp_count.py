@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, e
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
+from tileas_xdsl.transforms.cudatile_to_tileaa.structure.control_flow import runs_once
 
 DEFAULT_WARPS = 4
 
@@ -105,7 +106,7 @@ def default_warps(kernel: EntryOp) -> int:
         or live > MAX_REGISTERS_OF_TILES * LANES * warps
     ):
         warps *= 2
-    has_loop = has_instance(kernel, ForOp, LoopOp)
+    has_loop = bool(_loops(kernel))
     reductions = 0 if has_loop else sum(map(_combines, kernel.regions[0].block.ops))
     while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * LANES * warps:
         warps //= 2
@@ -124,8 +125,16 @@ def default_warps(kernel: EntryOp) -> int:
 
 def _least_elements(kernel: EntryOp) -> int:
     """The elements of a thread below which fewer threads share a tile, in a kernel with loops."""
-    loops = instances_in(kernel, ForOp, LoopOp)
-    return MIN_ELEMENTS_PER_THREAD if all(map(_streams, loops)) else 1
+    return MIN_ELEMENTS_PER_THREAD if all(map(_streams, _loops(kernel))) else 1
+
+
+def _loops(kernel: EntryOp) -> Sequence[Operation]:
+    """The loops of a kernel that may run more than once.
+
+    A head of 128 dims as blocks of 64 pairs is `for 0 to 1`, which is its body.
+    """
+    found = instances_in(kernel, ForOp, LoopOp)
+    return [op for op in found if not (isinstance(op, ForOp) and runs_once(op))]
 
 
 def _streams(loop: Operation) -> bool:
@@ -142,7 +151,7 @@ def _is_of_floats(value: SSAValue) -> bool:
 
 def _reduces_what_it_has(kernel: EntryOp) -> bool:
     """Whether a loop reduces tiles and loads nothing: instructions bound it, not memory."""
-    loops = [op for op in kernel.regions[0].block.ops if isinstance(op, ForOp | LoopOp)]
+    loops = [op for op in _loops(kernel) if op.parent_op() is kernel]
     inner = [list(operations_in(loop)) for loop in loops]
     return any(
         any(map(_combines, ops)) and not any(isinstance(op, WAITS) for op in ops) for ops in inner
