@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tileas_xdsl.dialects.field_init import default_properties, initialise
@@ -58,6 +58,25 @@ def comparison(a: SSAValue, b: SSAValue, predicate: str) -> arith.CmpiOp:
 def selection(condition: SSAValue, a: SSAValue, b: SSAValue) -> arith.SelectOp:
     """Return one of two values."""
     return made(arith.SelectOp, (condition, a, b), a.type)
+
+
+def on_types(
+    op: Operation,
+    operands: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    **properties: Attribute,
+) -> Operation:
+    """Return an operation without regions again, on other operands and with other result types.
+
+    It keeps its location, its attributes and its properties but for those that are given.
+    """
+    return type(op).create(
+        operands=operands,
+        result_types=types,
+        properties={**op.properties, **properties},
+        attributes=op.attributes,
+        location=op.location,
+    )
 
 
 _PREDICATES = {name: number for number, name in enumerate(arith.CMPI_COMPARISON_OPERATIONS)}

@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, index_constant, subtract
 from tileas_xdsl.threads.codegen.lowered_values import (
@@ -106,10 +107,4 @@ def _is_byte(type_: Attribute) -> bool:
 def recreate(
     e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]
 ) -> Sequence[SSAValue]:
-    made = type(op).create(
-        operands=operands,
-        result_types=types,
-        properties=dict(op.properties),
-        attributes=dict(op.attributes),
-    )
-    return e.insert(made).results
+    return e.insert(on_types(op, operands, types)).results

@@ -46,7 +46,7 @@ from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
-from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
+from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction, on_types
 from tileas_xdsl.threads.registers.vector_values import element_type
 
 _MADE, _VECTORS = Kinds(vector.BroadcastOp, MakeFragmentOp), Kinds(VectorType)
@@ -145,14 +145,7 @@ class _Scalarizer:
                 return _inserted(_constant(dense, type_, position), reader)
             case Operation() as made if made.parent is reader.parent and self._is_split(made):
                 operands = [self._element(each, position, reader) for each in made.operands]
-                single = type(made).create(
-                    operands=operands,
-                    result_types=[type_],
-                    properties=made.properties,
-                    attributes=made.attributes,
-                )
-                single.location = made.location
-                return _inserted(single, reader)
+                return _inserted(on_types(made, operands, [type_]), reader)
             case _:
                 return _inserted(extraction(value, position, type_), reader)
 

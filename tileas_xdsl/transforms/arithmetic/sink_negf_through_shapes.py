@@ -31,6 +31,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of, tile_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import FpToFpOp
 from tileas_xdsl.dialects.nv_tileaa.compute.shapes import BroadcastOp, ExpandDimsOp, SplatOp, ViewOp
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.extension import with_added
 
 SHAPES = (BroadcastOp, ExpandDimsOp, SplatOp, ViewOp)
@@ -62,12 +63,7 @@ def _again(
     op: Operation, operand: SSAValue, type_: Attribute, rewriter: PatternRewriter
 ) -> SSAValue:
     """The same operation of another operand."""
-    made = type(op).create(
-        operands=[operand],
-        result_types=[type_],
-        properties=dict(op.properties),
-        attributes=dict(op.attributes),
-    )
+    made = on_types(op, [operand], [type_])
     rewriter.insert(made)
     return made.results[0]
 

@@ -17,6 +17,7 @@ from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.fuse_elementwise.bit_counts import CountBits
 from tileas_xdsl.transforms.fuse_elementwise.chosen_columns import (
@@ -126,13 +127,7 @@ def _fuse_operation(op: tensor.ExtractOp, maker: Operation, rewriter: PatternRew
         taken = tensor.ExtractOp(tile, op.indices, element)
         rewriter.insert(taken)
         scalars.append(taken.result)
-    made = type(maker).create(
-        operands=scalars,
-        result_types=[op.result.type],
-        properties=dict(maker.properties),
-        attributes=dict(maker.attributes),
-    )
-    rewriter.replace(op, made)
+    rewriter.replace(op, on_types(maker, scalars, [op.result.type]))
 
 
 PATTERNS: tuple[RewritePattern, ...] = (

@@ -59,6 +59,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import UNTIL_READ, set_flag
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.target.tensor_memory import COLUMNS
 from tileas_xdsl.threads.tma.descriptor_args import UNSIGNED_REDUCTIONS
 from tileas_xdsl.transforms.choose_tma.store_chains import Written
@@ -404,11 +405,4 @@ def _copy(
     **properties: Attribute,
 ) -> SSAValue:
     """The same operation on other tiles."""
-    made = type(op).create(
-        operands=operands,
-        result_types=[type_],
-        properties={**op.properties, **properties},
-        attributes=op.attributes,
-        location=op.location,
-    )
-    return builder.insert(made).results[0]
+    return builder.insert(on_types(op, operands, [type_], **properties)).results[0]

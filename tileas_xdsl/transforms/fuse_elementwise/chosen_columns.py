@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.threads.gmem.pointers.base_arrays import origins, touches
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 
@@ -172,13 +173,8 @@ class _Column:
             case TiledLoadOp() if made.mask is None:
                 return self._loaded(made)
             case Operation() if is_elementwise(made):
-                one = type(made).create(
-                    operands=[self.of(value) for value in made.operands],
-                    result_types=[self._type(tile)],
-                    properties=dict(made.properties),
-                    attributes=dict(made.attributes),
-                )
-                return build.insert(one).results[0]
+                operands = [self.of(value) for value in made.operands]
+                return build.insert(on_types(made, operands, [self._type(tile)])).results[0]
             case _:
                 raise UnknownColumnError
 

@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.peel_masks.affine_elements import (
     Affine,
@@ -173,13 +174,7 @@ class _Slices:
         if isinstance(op, GenerateOp) and (taken := _taken(op)) is not None:
             return build.insert(ViewOp(taken.tensor, type_)).result
         operands = [self.whole(build, operand, axis) for operand in op.operands]
-        copied = type(op).create(
-            operands=operands,
-            result_types=[type_],
-            properties=op.properties,
-            attributes=op.attributes,
-        )
-        return build.insert(copied).results[0]
+        return build.insert(on_types(op, operands, [type_])).results[0]
 
 
 def _taken(op: GenerateOp) -> tensor.ExtractOp | None:

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.interned import vector_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 
 _ELEMENTWISE = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.ExtFOp, arith.TruncFOp)
 
@@ -64,12 +65,8 @@ def first_elements(value: SSAValue, count: int, insert: Callable[[Operation], ob
     elif isinstance(owner, vector.BroadcastOp):
         made = vector.BroadcastOp(owner.source, vector_of(element_of(value.type), count))
     elif isinstance(owner, _ELEMENTWISE):
-        made = type(owner).create(
-            operands=[first_elements(operand, count, insert) for operand in owner.operands],
-            result_types=[vector_of(element_of(value.type), count)],
-            properties=owner.properties,
-            attributes=owner.attributes,
-        )
+        operands = [first_elements(operand, count, insert) for operand in owner.operands]
+        made = on_types(owner, operands, [vector_of(element_of(value.type), count)])
     else:
         made = SliceFragmentOp(value, 0, count)
     insert(made)

@@ -53,6 +53,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert
 
@@ -194,16 +195,11 @@ class LoadBytes(RewritePattern):
     ) -> None:
         if not _accesses_bytes(op, op.result):
             return
-        properties = dict(op.properties)
-        padding = properties.get(PADDING)
-        if isinstance(padding, IntegerAttr):
+        properties: dict[str, Attribute] = {}
+        if isinstance(padding := op.properties.get(PADDING), IntegerAttr):
             properties[PADDING] = IntegerAttr(int(padding.value.data != 0), i8)
-        loaded = type(op).create(
-            operands=op.operands,
-            result_types=[_with_element(op.result.type, i8), *op.result_types[1:]],
-            properties=properties,
-            attributes=op.attributes,
-        )
+        types = [_with_element(op.result.type, i8), *op.result_types[1:]]
+        loaded = on_types(op, op.operands, types, **properties)
         loaded.results[0].name_hint = op.result.name_hint
         insert = Insert(rewriter.insert)
         insert(loaded)

@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.threads.smem.smem_layout import reads_mn_major
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert
@@ -134,12 +135,7 @@ class _Transposed:
         known = [operand for operand in operands if operand is not None]
         if len(known) != len(operands) or len(op.results) != 1:
             return None
-        return op.create(
-            operands=known,
-            result_types=[type_],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-        )
+        return on_types(op, known, [type_])
 
 
 def _with_axes_exchanged(op: GenerateOp, type_: TensorType[Attribute]) -> Operation:

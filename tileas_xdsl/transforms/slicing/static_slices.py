@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     part_of,
     tile_of,
 )
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.canonicalization.nv_tileas.slice_geometry import is_within
 from tileas_xdsl.transforms.slicing.counted_loop import bits_of_counter
 
@@ -105,16 +106,10 @@ def _replace(op: SlicingOp, part: Slice) -> None:
     tiles = [op.source, op.destination] if isinstance(op, _INSERTS) else [op.source]
     segments = [1] * len(tiles) + [len(group) for group in parts.operands]
     properties: dict[str, Attribute] = {
-        **op.properties,
         **parts.static,
         "operandSegmentSizes": DenseArrayBase.from_list(i32, segments),
     }
-    new = type(op).create(
-        operands=[*tiles, *(value for group in parts.operands for value in group)],
-        result_types=op.result_types,
-        properties=properties,
-        attributes=op.attributes,
-        location=op.location,
-    )
+    operands = [*tiles, *(value for group in parts.operands for value in group)]
+    new = on_types(op, operands, op.result_types, **properties)
     new.results[0].name_hint = op.results[0].name_hint
     Rewriter.replace_op(op, new)

@@ -35,6 +35,7 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.affine_expressions import number_of_affine
 from tileas_xdsl.dialects.cute import SelectFragmentOp
 from tileas_xdsl.dialects.cute.registers.elementwise import MapFragmentOp, YieldFragmentOp
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.layout.expr.affine_form import AffineForm
 from tileas_xdsl.layout.expr.expression import BinaryExpression, Number, Position, Variable
 from tileas_xdsl.threads.codegen.elementwise_ops import on_scalars, on_vectors
@@ -317,12 +318,7 @@ def _mapped(
     body = Block(arg_types=arguments)
     inner = iter(body.args)
     given = [next(inner) if isinstance(v.type, VectorType) else v for v in operands]
-    made = type(op).create(
-        operands=given,
-        result_types=[op.results[0].type],
-        properties=dict(op.properties),
-        attributes=dict(op.attributes),
-    )
+    made = on_types(op, given, [op.results[0].type])
     with work.e.within(body):
         work.e.insert(made)
         work.e.insert(YieldFragmentOp([made.results[0]]))

@@ -24,6 +24,7 @@ from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp, SerialOp
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.tl_to_tiles.iterations.accesses import atomic_add, load, store
 from tileas_xdsl.transforms.tl_to_tiles.iterations.values import (
     Condition,
@@ -107,13 +108,7 @@ def _elementwise(work: Iterations, op: Operation, operands: Sequence[SSAValue]) 
         operands = [work.spread(operand, shape) for operand in operands]
 
     def made(values: Sequence[SSAValue], type_: Attribute) -> SSAValue:
-        again = op.create(
-            operands=values,
-            result_types=[type_],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-        )
-        return work.state.insert(again).results[0]
+        return work.state.insert(on_types(op, values, [type_])).results[0]
 
     if shape is None:
         return made(operands, element)
