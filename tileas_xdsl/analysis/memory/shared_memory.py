@@ -14,7 +14,7 @@ finds that it does not fit, it gives up stages of pipelines (`convert-tileas-to-
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -53,6 +53,20 @@ def allocated_tiles(root: Operation) -> Iterator[tuple[Operation, Attribute]]:
                 yield op, op.results[0].type
         elif type(op) is TiledStoreOp and _is_staged(op):
             yield op, op.value.type
+
+
+def first_free_offset(
+    dead: Iterable[tuple[int, int]], size: int, is_free: Callable[[int], bool]
+) -> int | None:
+    """Return the first offset, in dead memory of (offset, bytes), from which on a tile is free.
+
+    The smallest dead memory comes first, so that large tiles find large memory later.
+    """
+    for offset, available in sorted(dead, key=lambda found: found[1]):
+        for place in range(offset, offset + available - size + 1, TILE_ALIGNMENT):
+            if is_free(place):
+                return place
+    return None
 
 
 def is_staging(op: Operation) -> bool:

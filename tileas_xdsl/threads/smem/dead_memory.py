@@ -23,7 +23,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from tileas_xdsl.analysis.memory.shared_memory import is_staging
+from tileas_xdsl.analysis.memory.shared_memory import first_free_offset, is_staging
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -42,7 +42,6 @@ from tileas_xdsl.threads.codegen.lowered_values import OrderToken, PendingTile
 from tileas_xdsl.threads.codegen.shared_allocations import ScratchAllocation
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
 from tileas_xdsl.threads.pipeline.tile_properties import LOOPS, runs_again
-from tileas_xdsl.threads.smem.smem_layout import ALIGNMENT
 
 _MAKERS = (AllocTensorOp, ConvertLayoutOp)
 _VIEWS = (ExtractSliceOp, ReinterpretOp, ViewOp)
@@ -103,15 +102,8 @@ def _staging_before(e: ThreadBuilder, op: Operation, size: int) -> int | None:
 
 
 def _free_place(e: ThreadBuilder, op: Operation, size: int) -> int | None:
-    """Return the first offset from which on so many bytes are free; None without any.
-
-    The smallest dead memory comes first, so that large tiles find large memory later.
-    """
-    for offset, available in sorted(dead_memory(e, op), key=lambda found: found[1]):
-        for place in range(offset, offset + available - size + 1, ALIGNMENT):
-            if is_free(e, place, size, op):
-                return place
-    return None
+    """Return the first offset from which on so many bytes are free; None without any."""
+    return first_free_offset(dead_memory(e, op), size, lambda offset: is_free(e, offset, size, op))
 
 
 def is_free(e: ThreadBuilder, offset: int, size: int, op: Operation) -> bool:

@@ -10,7 +10,7 @@ loaded earlier finds less that is dead:
     %b = alloc_tensor     where %a was            %t = exp %s
     %u = dot %b, %t                               %u = dot %b, %t
 
-So tiles are allocated here as there, beside room for what threads exchange.
+So tiles are allocated here as there (`first_free_offset`), beside room for what threads exchange.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import (
-    TILE_ALIGNMENT,
     aligned_bytes,
     allocated_tiles,
+    first_free_offset,
     is_staging,
     reuses_stage_memory,
 )
@@ -80,12 +80,15 @@ class SharedRoom:
     def _placed(self, tile: Operation, at: Operation, others: Sequence[Placed]) -> Placed:
         """Give a tile the first dead memory that holds it, of the smallest; else new memory."""
         size, dead = self._bytes[tile], [one for one in others if _is_reusable(one.tile, tile, at)]
-        for one in sorted(dead, key=lambda one: one.end - one.begin):
-            for begin in range(one.begin, one.end - size + 1, TILE_ALIGNMENT):
-                inside = (o for o in others if begin < o.end and o.begin < begin + size)
-                if all(other in dead for other in inside):
-                    return Placed(tile, begin, begin + size)
-        return Placed(tile, _end(others), _end(others) + size)
+
+        def is_free(begin: int) -> bool:
+            inside = (o for o in others if begin < o.end and o.begin < begin + size)
+            return all(other in dead for other in inside)
+
+        areas = ((one.begin, one.end - one.begin) for one in dead)
+        found = first_free_offset(areas, size, is_free)
+        begin = _end(others) if found is None else found
+        return Placed(tile, begin, begin + size)
 
 
 def _end(placed: Sequence[Placed]) -> int:
