@@ -59,7 +59,7 @@ def test_facts():
 
 
 def test_messages_are_at_the_place_of_the_operation():
-    setmaxnreg, advice, mismatch, injected = log_messages(LOG, TEXT)
+    setmaxnreg, advice, mismatch, injected = log_messages(LOG, TEXT, "kernel.ptx", strict=True)
     assert (setmaxnreg.severity, setmaxnreg.location) == (Severity.ERROR, None)
     assert (advice.severity, advice.location) == (Severity.WARNING, Location("a.mlir", 10, 4))
     assert (mismatch.severity, mismatch.location) == (

@@ -168,9 +168,7 @@ def _assembled(
     return Assembled(code, entries, reports, log)
 
 
-def log_messages(
-    log: str, text: str, name: str = "kernel.ptx", *, strict: bool = True
-) -> tuple[Diagnostic, ...]:
+def log_messages(log: str, text: str, name: str, *, strict: bool) -> tuple[Diagnostic, ...]:
     """Return the messages in a log of `ptxas` about `text`, in order, without statistics.
 
     Those with a code are errors if `strict`, else warnings.

@@ -49,6 +49,8 @@ def test_a_claim_has_ids_and_perhaps_validity() -> None:
 
 def test_an_async_claim_may_deliver_the_answer() -> None:
     assert str(AsyncCancelNextProgramIdOp()).endswith(" : !nv_tileas.token")
-    answer = AsyncCancelNextProgramIdOp(AsyncTokenType(TupleType(claim_types(1))))
+    answer = AsyncCancelNextProgramIdOp(
+        AsyncTokenType(TupleType(claim_types(1, with_validity=True)))
+    )
     answer.verify_()
     assert answer.token.type.delivered == TupleType([i32, i1])

@@ -58,7 +58,7 @@ def path(tmp_path: Path) -> Path:
 def test_instructions_are_counted_by_unit_and_loop() -> None:
     module = load(COLUMN)
     kernel = module.kernels["column"]
-    facts = ptx_kernel_facts(module, kernel)
+    facts = ptx_kernel_facts(module, kernel, (), "", None)
     assert facts.instructions == by_unit(kernel.code)
     assert facts.instructions["shared memory"] == facts.instructions["global memory"] == 1
     (loop,) = facts.loops

@@ -233,7 +233,7 @@ class AsyncNextTileBlockOp(TileasOp):
             raise op_error(self, f"{text}, but got ({types_text(types)})")
 
 
-def claim_types(axes: int, *, with_validity: bool = True) -> Sequence[Attribute]:
+def claim_types(axes: int, *, with_validity: bool) -> Sequence[Attribute]:
     """Result types of a cancellation: program ids, then a flag."""
     return [i32] * axes + [i1] * with_validity
 

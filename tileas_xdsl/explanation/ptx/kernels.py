@@ -53,9 +53,9 @@ class PtxKernelFacts:
 def ptx_kernel_facts(
     module: PtxModule,
     kernel: Kernel,
-    accesses: tuple[AccessFacts, ...] = (),
-    accesses_unknown: str = "",
-    assembly: PtxAssembly | None = None,
+    accesses: tuple[AccessFacts, ...],
+    accesses_unknown: str,
+    assembly: PtxAssembly | None,
     executed: tuple[LoopFacts, ...] = (),
 ) -> PtxKernelFacts:
     """Return what the text of a kernel says."""

@@ -141,7 +141,7 @@ class SharedLoads:
         return True
 
 
-def row_percent(pitch: int, *, at_once: bool = False) -> int:
+def row_percent(pitch: int, *, at_once: bool) -> int:
     """Return how long the path from the L2 cache takes for rows that are so many bytes apart."""
     if at_once and pitch % ROW_ALIGNMENT == 0:
         return TOGETHER_PERCENT

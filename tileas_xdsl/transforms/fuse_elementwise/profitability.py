@@ -85,7 +85,7 @@ def is_profitable(op: GenerateOp, taken: tensor.ExtractOp) -> bool:
     return stays and is_cheap and loop_depth(op) == loop_depth(consumer)
 
 
-def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
+def is_positional(tile: SSAValue) -> bool:
     """Whether an integer tile is a cheap function of positions and scalars of the kernel.
 
     A short tile of coordinates alone costs nothing: the shifts of eight nibbles of a word are
@@ -93,7 +93,7 @@ def is_positional(tile: SSAValue, budget: int = CHEAP) -> bool:
     """
     if space_of(tile.type) is not None:
         return False
-    if _cost(tile, budget) <= budget:
+    if _cost(tile, CHEAP) <= CHEAP:
         return True
     return (
         _numbers(tile) <= SHORT

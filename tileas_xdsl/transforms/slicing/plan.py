@@ -81,7 +81,7 @@ class SlicePlan:
     """How results of independent slices become one; None where slices follow one another."""
 
 
-def plan_slices(root: Operation, *, independent: bool = False) -> list[SlicePlan]:
+def plan_slices(root: Operation, *, independent: bool) -> list[SlicePlan]:
     """The plans of all loops to slice in `root`, outer ones first; nothing is changed.
 
     With `independent`, slices get results of their own, which are combined.

@@ -36,7 +36,7 @@ class Obstacle(IntEnum):
     MATH = 2
 
 
-def capture_problem(op: Operation, *, for_host: bool = False) -> str | None:
+def capture_problem(op: Operation, *, for_host: bool) -> str | None:
     """Why what the descriptor `op` depends on cannot be captured, None if it can."""
     return capture_problem_of(op.operands, for_host=for_host)
 
