@@ -112,7 +112,9 @@ def check(name: str, found: Array, wanted: Array) -> None:
     assert (np.abs(found.astype(np.float64) - wanted) <= error).all(), name
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, ml_dtypes.bfloat16, pytest.param(np.float16, marks=pytest.mark.slow)]
+)
 def test_functions_are_as_accurate_as_promised(dtype: Any) -> None:
     a, b = positive(1, dtype), (positive(2, dtype) / 4).astype(dtype)
     a[0, :8] = [1, 2, 0.5, 4, 3, 0.25, 7.5, 1.5]

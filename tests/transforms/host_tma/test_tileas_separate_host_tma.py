@@ -145,7 +145,7 @@ def _words(kernel: Any, arrays: Sequence[Any], bases: Sequence[int]) -> list[int
     return words
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kernel", [Unroll(columns=64), *KERNELS], ids=str)
 def test_the_object_encodes_the_maps_that_a_launch_makes_of_the_arrays(kernel: Kernel) -> None:
     plain, made = compiled(kernel), compiled_with_host_code(kernel.text(), kernel.target)

@@ -34,7 +34,7 @@ def _check(product: StaticProduct, target: str, order: str = "eager") -> Compile
     return kernel
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_copies_run_ahead(product: StaticProduct, target: str) -> None:

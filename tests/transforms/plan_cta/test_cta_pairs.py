@@ -20,6 +20,7 @@ from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.transforms.plan_cta.cta_pairs import NOT_PAIRED
 
 ORDERS = ("lazy", "eager", "random", "drift")
+SLOW = pytest.mark.slow
 
 
 def _of_two(problem: Problem) -> Problem:
@@ -33,25 +34,26 @@ def _product(
 
 
 PAIRS: Mapping[str, tuple[Problem, int]] = {
+    # Tile blocks end behind the rows and the columns, of which the first problem alone has two.
     "f16, B as K x N": (_product("matmul", "f16", (264, 136, 88), (256, 128, 16)), 4),
     # Half of 64 columns is half of a panel of the widest swizzle: B has a narrower one.
     "bf16, narrow": (_product("matmul", "bf16", (136, 64, 104), (256, 64, 32)), 4),
-    "e4m3, B as N x K": (_product("matmul_bt", "e4m3", (264, 96, 160), (256, 64, 64)), 4),
+    "e4m3, B as N x K": (_product("matmul_bt", "e4m3", (264, 56, 160), (256, 64, 64)), 4),
     # 64 rows in each CTA: half of the columns of its sums are in lanes of their own.
-    "f16, 64 rows each": (_product("matmul", "f16", (136, 136, 88), (128, 128, 16)), 4),
+    "f16, 64 rows each": (_product("matmul", "f16", (136, 120, 88), (128, 128, 16)), 4),
     "bf16, 64 rows each, all columns": (
-        _product("matmul", "bf16", (136, 264, 40), (128, 256, 32)),
+        _product("matmul", "bf16", (136, 248, 40), (128, 256, 32)),
         4,
     ),
     "e4m3, 64 rows each, few columns": (
-        _product("matmul_bt", "e4m3", (136, 96, 160), (128, 32, 64)),
+        _product("matmul_bt", "e4m3", (136, 24, 160), (128, 32, 64)),
         4,
     ),
     # Each CTA has 256 rows, which both multiply in two parts.
-    "f16, 512 rows": (_product("matmul", "f16", (520, 136, 104), (512, 64, 32)), 4),
+    "f16, 512 rows": (_product("matmul", "f16", (520, 56, 104), (512, 64, 32)), 4),
     # Three stages of A and half of B, where two of A and all of B would fit.
     "bf16, persistent": (
-        _of_two(persistent_problem("bf16", (520, 264, 136), (256, 256, 128), 2)),
+        _of_two(persistent_problem("bf16", (520, 248, 136), (256, 256, 128), 2)),
         3,
     ),
 }
@@ -70,7 +72,7 @@ def test_two_ctas_multiply_together(name: str) -> None:
     assert kernel.assemble().spills == 0
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right
-    for order in ORDERS:
+    for order in ORDERS if name in (next(iter(PAIRS)), "bf16, persistent") else ("random", "drift"):
         assert emulated(problem, kernel, order=order, seed=1).is_right, order
 
 
@@ -179,7 +181,9 @@ def test_the_kernel_without_a_fault_is_not_accused(right: tuple[Problem, Compile
     assert emulated(*right, order="random", seed=1).is_right
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "order", [*("random", "drift"), *(pytest.param(x, marks=SLOW) for x in ("lazy", "eager"))]
+)
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_faults_are_found(
     name: str,

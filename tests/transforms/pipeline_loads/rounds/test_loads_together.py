@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,16 +14,34 @@ import tileas_xdsl as tileas
 pytest.importorskip("cuda.tile")
 
 from tests.transforms.pipeline_loads import streamed_kernels as kernels
+from tileas_xdsl.compiled_kernel import CompiledKernel
 
 RNG = np.random.default_rng(5)
+
+
+X = RNG.standard_normal(500).astype(np.float32)
+PLACES = RNG.integers(-100, 600, 256 * 7 - 50).astype(np.int32)
+
+
+@cache
+def _every_third() -> CompiledKernel:
+    x, y = np.zeros(16 * 256, np.float32), np.zeros(256, np.float32)
+    kernel = tileas.compile(kernels.every_third, x, y, 0, 16, target="sm_90a")
+    assert re.search(r"rounds_loaded_together = 4\b", kernel.ir("tileas-pipeline-loads"))
+    return kernel
+
+
+@cache
+def _picked() -> CompiledKernel:
+    kernel = tileas.compile(kernels.picked, X, PLACES, X[:256], 7, target="sm_90a")
+    assert re.search(r"rounds_loaded_together = [24]\b", kernel.ir("tileas-pipeline-loads"))
+    return kernel
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 16), (1, 14), (-3, 12), (3, 2), (20, -17)])
 def test_rounds_that_are_left_over_or_none(low: int, high: int) -> None:
     x, y = RNG.standard_normal(16 * 256).astype(np.float32), np.full(256, np.nan, np.float32)
-    kernel = tileas.compile(kernels.every_third, x, y, low, high, target="sm_90a")
-    assert re.search(r"rounds_loaded_together = 4\b", kernel.ir("tileas-pipeline-loads"))
-    found = kernel.emulate(x, y, low, high)
+    found = _every_third().emulate(x, y, low, high)
     assert not found.findings
     wanted = sum((x[256 * i :][:256] for i in range(low, high, 3) if 0 <= i < 16), np.zeros(256))
     np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-5)
@@ -30,11 +49,8 @@ def test_rounds_that_are_left_over_or_none(low: int, high: int) -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 4, 7])
 def test_elements_are_loaded_through_pointers_that_are_loaded(count: int) -> None:
-    x, y = RNG.standard_normal(500).astype(np.float32), np.full(256, np.nan, np.float32)
-    places = RNG.integers(-100, 600, 256 * 7 - 50).astype(np.int32)
-    kernel = tileas.compile(kernels.picked, x, places, y, count, target="sm_90a")
-    assert re.search(r"rounds_loaded_together = [24]\b", kernel.ir("tileas-pipeline-loads"))
-    found = kernel.emulate(x, places, y, count)
+    x, places, y = X, PLACES, np.full(256, np.nan, np.float32)
+    found = _picked().emulate(x, places, y, count)
     assert not found.findings
     at = np.pad(places, (0, 50), constant_values=-1).reshape(7, 256)[:count]
     wanted = np.where((at >= 0) & (at < 500), x[at % 500], 0).sum(axis=0)
@@ -60,7 +76,7 @@ def test_rows_in_turn_whose_threads_wait_for_each_other() -> None:
     np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-4)
 
 
-@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
 def test_a_recurrence_loads_lines_for_several_steps(target: str) -> None:
     """Its state leaves registers for fewer warps than hide latency: lines take what is left."""
     k, v, q = (RNG.standard_normal((9, n)).astype(np.float32) for n in (128, 32, 128))

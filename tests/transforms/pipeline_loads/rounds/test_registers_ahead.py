@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,11 +17,25 @@ from tests.transforms.pipeline_loads import streamed_kernels as kernels
 from tileas_xdsl.compiled_kernel import CompiledKernel
 
 RNG = np.random.default_rng(8)
+X = RNG.standard_normal((9, 512)).astype(np.float32)
+TILES = RNG.standard_normal((17, 512)).astype(np.float16).astype(np.float32)
+WEIGHTS = RNG.standard_normal(17).astype(np.float32)
+
+
+@cache
+def _shares_of_rows() -> CompiledKernel:
+    args = (X, X, np.zeros(512, np.float32), 0, 9, 1)
+    return _alone(tileas.compile(kernels.shares_of_rows, *args, target="sm_90a"))
+
+
+@cache
+def _rows_by_blocks(target: str) -> CompiledKernel:
+    return _alone(tileas.compile(kernels.rows_by_blocks, TILES, WEIGHTS, TILES, target=target))
 
 
 def _alone(kernel: CompiledKernel) -> CompiledKernel:
-    """The form for launches that have a multiprocessor for each block: loops carry tiles."""
-    assert [question.count for question in kernel.abi.few_tile_blocks][-1] == 1
+    """Specialized for a multiprocessor for each block: loops carry tiles."""
+    assert [predicate.count for predicate in kernel.abi.few_tile_blocks][-1] == 1
     made = kernel.divided(1)
     text = made.ir("tileas-pipeline-loads")
     before, loop = text.split("scf.for", 1)
@@ -31,9 +48,9 @@ def _alone(kernel: CompiledKernel) -> CompiledKernel:
     "bounds", [(0, 9, 1), (2, 9, 3), (5, 6, 1), (4, 4, 1), (7, 3, 2), (-3, 40, 4)]
 )
 def test_rows_through_pointers(bounds: tuple[int, int, int]) -> None:
-    x = RNG.standard_normal((9, 512)).astype(np.float32)
-    args = (x, np.full_like(x, 7), np.full(512, np.nan, np.float32), *bounds)
-    found = _alone(tileas.compile(kernels.shares_of_rows, *args, target="sm_90a")).emulate(*args)
+    x = X
+    args: tuple[Any, ...] = (x, np.full_like(x, 7), np.full(512, np.nan, np.float32), *bounds)
+    found = _shares_of_rows().emulate(*args)
     assert not found.findings
     rows = [i for i in range(*bounds) if 0 <= i < 9]
     wanted = np.full_like(x, 7)
@@ -45,11 +62,9 @@ def test_rows_through_pointers(bounds: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("blocks", [1, 3, 20])
 def test_tiles_of_rows_in_turn(blocks: int, target: str) -> None:
-    x = RNG.standard_normal((17, 512)).astype(np.float16).astype(np.float32)
-    w = RNG.standard_normal(17).astype(np.float32)
+    x, w = TILES, WEIGHTS
     args = (x, w, np.full_like(x, np.nan))
-    made = _alone(tileas.compile(kernels.rows_by_blocks, *args, target=target))
-    found = made.emulate(*args, grid=(blocks, 1, 1), order="random")
+    found = _rows_by_blocks(target).emulate(*args, grid=(blocks, 1, 1), order="random")
     assert not found.findings
     wanted = (x - x.mean(axis=1, keepdims=True, dtype=np.float64)) * w[:, None]
     np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-5)
