@@ -20,8 +20,7 @@ class, and hashes 40,000 values and operations.
                                 is it inside of the operation?        nothing inside
     for op in block.ops         an iterator written in Python         a generator
     tile_type.get_shape()       a generator                           a list
-    op.erase()                  makes what takes the place of each    nothing, where nobody reads it
-                                result
+    op.erase()                  makes a replacement of each result    nothing, where it has no use
 
 `accelerate` runs when the first dialect of ours is imported.  It changes xDSL for the process, in
 time alone: nothing registers classes of IR as virtual subclasses (`ABCMeta.register`), and values

@@ -119,12 +119,12 @@ def unroll(kernel: func.FuncOp, tiles: Tiles, count: int) -> None:
 
 @dataclass
 class _Unrolling:
-    """A kernel while the parts of a class of tiles take the place of wholes."""
+    """A kernel while the parts of a class of tiles replace whole tiles."""
 
     tiles: Tiles
     count: int
     parts: list[dict[SSAValue, SSAValue]]
-    """By part: what takes the place of each tile."""
+    """By part: the replacement of each tile."""
     made: list[list[Operation]]
     """By part: the operations that compute it."""
     replaced: list[Operation] = field(default_factory=list[Operation])

@@ -69,7 +69,7 @@ def _convert_module(module: cuda_tile.ModuleOp, capability: Capability) -> None:
 
 
 def _converted(op: Operation, capability: Capability) -> Operation:
-    """What takes the place of a kernel or a global."""
+    """Return the replacement of a kernel or a global."""
     match op:
         case cuda_tile.EntryOp():
             return convert_kernel(op, capability)

@@ -27,7 +27,7 @@ OpT = TypeVar("OpT", bound=Operation)
 INDEX = IndexType()
 
 Rule: TypeAlias = "Callable[[Converter, Any], Sequence[SSAValue | None]]"
-"""An operation gives the values that take the place of its results; None where nobody reads one."""
+"""Inserts the replacement of an operation; returns the new results, None for one without uses."""
 
 Body: TypeAlias = Callable[..., SSAValue]
 """What scalars give."""
@@ -45,15 +45,15 @@ class Converter:
     location: LocationAttr = UNKNOWN_LOC
 
     def get(self, value: SSAValue) -> SSAValue:
-        """The value that took the place of another."""
+        """The value that a value was converted to."""
         return self.values[value]
 
     def get_all(self, values: Iterable[SSAValue]) -> list[SSAValue]:
-        """The values that took the place of others."""
+        """The values that values were converted to."""
         return [self.values[value] for value in values]
 
     def get_optional(self, value: SSAValue | None) -> SSAValue | None:
-        """The value that took the place of one that may not be there."""
+        """The value that an optional value was converted to."""
         return None if value is None else self.values[value]
 
     def insert(self, op: OpT) -> OpT:
@@ -83,9 +83,9 @@ class Converter:
         return op_error(op, message("convert_cudatile_to_tileaa.failed"))
 
     def bind(self, results: Sequence[SSAValue], values: Sequence[SSAValue | None]) -> None:
-        """Say what takes the place of results; names go along.
+        """Map results to their replacements, which get their names.
 
-        A token behind an access is not there if nobody asks for it.
+        A token behind an access is not there if it has no use.
         """
         wanted = results[: len(values)]
         assert not any(any(result.uses) for result in results[len(values) :])
@@ -129,5 +129,5 @@ class Converter:
         return self.insert(shapes.SplatOp(scalar, shape)).result if shape else scalar
 
     def type(self, value: SSAValue) -> Any:
-        """The type of what takes the place of a value."""
+        """The type that a value is converted to."""
         return converted_type(value.type)

@@ -29,4 +29,4 @@ RULES: dict[type[Operation], Rule] = {
     **SHAPES,
     **VIEWS,
 }
-"""By operation, what takes its place."""
+"""By operation class, the rule that replaces it."""

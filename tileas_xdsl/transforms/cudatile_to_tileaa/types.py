@@ -42,7 +42,7 @@ def element_type(type_: Attribute) -> Attribute:
 
 
 def converted_type(type_: Attribute) -> Attribute:
-    """The type of the value that takes the place of one of `cuda_tile`."""
+    """Return what a type of `cuda_tile` is converted to."""
     match type_:
         case TileType():
             element = element_type(type_.element_type)

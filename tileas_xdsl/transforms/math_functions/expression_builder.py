@@ -116,7 +116,7 @@ class Scope:
 
 
 def scope_of(insert: Callable[[Operation], object], op: Operation) -> Scope:
-    """A scope for what takes the place of an operation on scalars or fragments."""
+    """A scope for the replacement of an operation on scalars or fragments."""
     vector = as_vector(op.results[0].type)
     length = None if vector is None else vector.get_shape()[0]
     return Scope(insert, length, straight=isinstance(op.parent_op(), MapFragmentOp))

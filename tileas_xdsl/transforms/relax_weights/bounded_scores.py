@@ -46,7 +46,9 @@ def bound_by_powers(weights: SummedWeights) -> None:
     if difference is None or not weights.are_multiplied:
         return
     for bounded in list(_bounded(difference)):
-        tangent, factor = _by_number(bounded) or (bounded, 1.0)
+        if (scaled := _by_number(bounded)) is None:
+            continue
+        tangent, factor = scaled
         if (
             isinstance(function := plain(tangent).owner, math.TanhOp)
             and 0 < abs(factor) * difference.factor <= LARGEST
@@ -118,7 +120,7 @@ def _replace(bounded: SSAValue, function: math.TanhOp, factor: float) -> None:
     while (scaled := _by_number(elements)) is not None:
         elements, scale = scaled[0], scale * scaled[1]
     made = bounded.owner
-    assert isinstance(made, Operation), "a product or a tangent"
+    assert isinstance(made, Operation)
     builder = Builder(InsertPoint.before(made))
     half, one, bound, minus, multiple = (
         constant(builder, number, bounded.type) for number in (0.5, 1.0, factor, -factor, scale)

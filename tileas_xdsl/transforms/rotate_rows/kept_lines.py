@@ -1,4 +1,4 @@
-"""Keep lines that rotated rows meet in shared memory, for all rows of a loop.
+"""Keep lines that are combined with rotated rows in shared memory, for all rows of a loop.
 
     scf.for %i {                                     %f = async.tiled_load %w offset[0] {kept = 0}
       %x = tiled_load %v[%i] offset[-%d]             async.wait %f
@@ -9,7 +9,8 @@
 
 Weights of columns begin at a vector, but not where a rotated row does.  They are loaded once, and
 lie in shared memory so that each row reads them from another element on (`rows/kept_lines.py`).
-So are those that several rows of a tile meet, in front of these, and stored where they are read.
+So are those that are combined with several rows of a tile: in front of these rows, and stored
+where they are read.
 """
 
 from __future__ import annotations

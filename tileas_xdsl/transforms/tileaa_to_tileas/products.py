@@ -59,7 +59,7 @@ def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def _product(op: DotOp, a: SSAValue, b: SSAValue, insert: Insert) -> SSAValue:
-    """The product of operands that take the place of those of an operation.
+    """The product of the converted operands of an operation.
 
     One of few rows is that of the transposes, B^T A^T = (A B)^T, where only that has as many rows
     as an instruction of the unit, and sums are transposed once, behind the loop that adds them up.

@@ -42,7 +42,7 @@ class Insert:
 
 
 Rule: TypeAlias = Callable[[Any, Insert], Sequence[SSAValue]]
-"""An operation gives the values that take the place of its results."""
+"""Inserts the replacement of an operation, and returns the values for its results."""
 
 Element: TypeAlias = Callable[[Insert, Sequence[SSAValue]], SSAValue]
 """The element at coordinates."""

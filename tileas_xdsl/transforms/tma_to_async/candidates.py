@@ -89,7 +89,7 @@ def as_yielded(value: SSAValue) -> SSAValue:
 
 
 def _holds(stage: Attribute, tile: Attribute) -> bool:
-    """Whether the tile of a stage, which is in shared memory, can take the place of another."""
+    """Whether the tile of a stage, which is in shared memory, can replace another."""
     return stage == tile and space_of(stage) in (None, Space.SMEM)
 
 

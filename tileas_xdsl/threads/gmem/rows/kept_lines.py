@@ -1,7 +1,8 @@
-"""Lines that rotated rows meet, kept in shared memory, where each row reads them at its own shift.
+"""Lines combined with rotated rows, kept in shared memory, where each row reads at its own shift.
 
-Element `p` of a row that is rotated by `-d` meets column `p - d` of a line of weights, so that no
-vector of a thread is aligned in it.  The words of a line lie in as many planes as a vector has:
+Element `p` of a row that is rotated by `-d` is combined with column `p - d` of a line of weights,
+so that no vector of a thread is aligned in it.  The words of a line are in as many planes as a
+vector has words:
 
     vectors of 4 words     0 1 2 3   4 5 6 7   8 9 a b
     plane 0                0 4 8 ...                       lanes read words of one plane at a time,
@@ -205,7 +206,7 @@ def _rotated_by(op: TiledLoadOp) -> int:
 def _allocated(
     e: ThreadBuilder, op: AsyncTiledLoadOp, values: RegisterTile, window: GlobalTile
 ) -> KeptLine:
-    """Shared memory for the vectors of a line that a row may meet, and those on either side.
+    """Allocate shared memory for a line, with vectors in front for rotation and one behind.
 
     A row is rotated by less than 16 bytes of its own elements, which may be several vectors of
     threads: those have fewer elements where others of the row are wider, or warps are many.

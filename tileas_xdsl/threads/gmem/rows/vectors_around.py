@@ -151,7 +151,7 @@ class VectorsAround:
         return e.insert(arith.AndIOp(ends, begins)).result
 
     def _is_behind_array(self, piece: AccessChunk) -> SSAValue:
-        """Whether a piece meets the row, and its vector reaches beyond the array."""
+        """Whether a piece has elements of the row, and its vector ends beyond the array."""
         e = self.loads.e
         met = self.loads.row.is_inside(self.column(piece))
         is_there = e.insert(arith.XOrIOp(self.is_there(piece), i1_constant(e, True))).result
