@@ -247,7 +247,7 @@ def test_products_run_apart_where_registers_hold_both(
     What is stored behind the loop (256 columns, in f32 and f16) does not count.
     """
     problem = Attention(1, 1, 256, 128, size, tm=rows, tn=columns).problem()
-    scheduled = takewhile(lambda one: one.name != "tileas-materialize-async", passes_to_ptx())
+    scheduled = takewhile(lambda one: one.name != "tileas-pipeline-loads", passes_to_ptx())
     kernel = compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=[*scheduled])
     made = [op.name for op in kernel.module.walk()]
     assert ("nv_tileas.async.pipeline.agent_switch" in made) == is_rotated
