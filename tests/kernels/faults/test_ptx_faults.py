@@ -53,7 +53,7 @@ def _assert_says(fault: PtxFault, verdict: Verdict) -> None:
     assert all(0 < finding.line <= len(lines) for finding in verdict.findings)
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("fault", PTX_FAULTS, ids=lambda fault: fault.name)
 def test_faults_are_found(fault: PtxFault) -> None:
     """In one of two random orders: what waits too little may come in time by luck."""

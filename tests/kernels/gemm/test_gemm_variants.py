@@ -38,12 +38,13 @@ SIXTEEN_BITS = [_gemm(element="bf16", b="nk", form="scalar"), _gemm(256, element
 VARIANTS = [*ONE_CONSUMER, *PERSISTENT, *EIGHT_BITS, *SIXTEEN_BITS]
 
 SIZES = ({"m": 300, "n": 272, "k": 208}, {"m": 1, "n": 16, "k": 16})
+FEW_BLOCKS = ({"m": 140, "n": 136, "k": 208}, SIZES[1])
 
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("kernel", VARIANTS, ids=str)
 def test_the_ptx_computes_what_numpy_does(kernel: Gemm) -> None:
-    for sizes, order in zip(SIZES, TWO_ORDERS, strict=True):
+    for sizes, order in zip(FEW_BLOCKS, TWO_ORDERS, strict=True):
         found = emulated(kernel, sizes, order)
         assert [str(finding) for finding in found.emulation.findings] == []
         assert found.is_right, (order, found.deviation)
