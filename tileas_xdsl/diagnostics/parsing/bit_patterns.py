@@ -1,4 +1,7 @@
-"""Elements of dense attributes that are written as bit patterns: of floats they are all kept."""
+"""Hexadecimal float elements of dense attributes, which keep the sign and the payload of a NaN.
+
+Of `dense<[1.0, 0x7fc00001]> : tensor<2xf32>` the second element is a NaN with payload 1.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""The sweep over what is sensitive to layouts: one layout for the arms of a branch, for a loop."""
+"""Visit conversions, branches, loops and pipeline stages in order, and fold their conversions.
+
+    %a = convert_layout %x : #one to #two           %y = scf.if %c { yield %x } else { yield %z }
+    %b = convert_layout %z : #one to #two     ->    %b = convert_layout %y : #one to #two
+    %y = scf.if %c { yield %a } else { yield %b }
+
+The values that a branch yields, or a loop carries, have one layout: of those that they are
+converted from and to, the one that leaves the fewest conversions (`web.py`).
+"""
 
 from __future__ import annotations
 

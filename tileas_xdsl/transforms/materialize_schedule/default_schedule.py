@@ -3,9 +3,10 @@
     %s = dot %q, %k;  %p = softmax(%s);  %o = dot %p, %v, %o        stage 0: dot, softmax
                                                                     stage 1: dot of %p
 
-A product of what another product of the same iteration leads to runs a round later, so that the
-matrix unit has it to do while the next round's softmax is computed.  In a round products are issued
-first, the late ones last.  Registers, warps and stages are those of `pipeline_loads/resources`.
+A dot whose operand depends on another dot of the same iteration is in stage 1, one iteration later:
+the matrix unit runs it while the next iteration's softmax is computed.  Dots are issued first in an
+iteration, those of stage 1 last.  Registers, warps and stages are those of
+`pipeline_loads/resources`.
 """
 
 from __future__ import annotations

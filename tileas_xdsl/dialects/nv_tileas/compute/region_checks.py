@@ -1,4 +1,4 @@
-"""What the operations with a body of scalars share: it ends by yielding the right values."""
+"""Verification of scalar bodies (`generate`, `reduce`, `scan`): the operands of their `yield`."""
 
 from __future__ import annotations
 

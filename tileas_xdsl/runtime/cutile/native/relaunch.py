@@ -1,8 +1,8 @@
-"""When a kernel's launches are made by the C launcher, and which it is given.
+"""Switch a kernel's launches from Python to the C launcher once it has been launched a few times.
 
-A kernel's first launches are counted and made in Python.  Then the C launcher is asked for, which
-another thread loads or builds; from the launch on that finds it ready, launches that Python has
-made are given to it with their keys (`launcher.c`), and it makes the next ones.
+The first launches are counted and made in Python.  Then another thread loads or builds the C
+launcher.  Once it is ready, each launch that Python makes is registered with it under its key
+(`launcher.c`), and it makes the later ones with that key.
 """
 
 from __future__ import annotations

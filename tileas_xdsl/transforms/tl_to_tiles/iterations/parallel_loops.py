@@ -1,4 +1,4 @@
-"""`tl.parallel` as operations on tiles: what all iterations do, they do at once.
+"""Vectorise `tl.parallel`: each operation of its body becomes one on tiles, for all iterations.
 
 A value of an iteration becomes a tile with the dimensions of the loop, of extent one along those
 that it does not depend on, so that what belongs to a row is computed once a row.
