@@ -23,6 +23,10 @@ BLOCKS = tuple(np.arange(4) * factor for factor in (1, 0, -1))
         (["block z", "2", "divui 0 1"], None),  # a negative number is large
         (["block x", "2", "divui 1 0"], None),  # by zero
         (["65536", "muli 0 0"], None),  # beyond 32 bits
+        (["65536", "i64 muli 0 0"], 1 << 32),
+        (["65536", "i64 muli 0 0", "i64 muli 1 1"], None),  # beyond 62
+        (["65536", "i64 muli 0 0", "maxsi 1 1"], None),  # and cut off
+        (["65536", "i64 muli 0 0", "i64 -4294967296", "addi 1 2"], 0),
         (["scalar 0"], None),
         (["scalar 7"], None),
     ],

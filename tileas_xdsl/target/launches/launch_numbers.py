@@ -4,8 +4,9 @@
     %t = arith.floordivsi %bid, %q
 
 A step is what a block or a launch knows, a constant, or an operation of MLIR's `arith` on steps
-before it.  Numbers outside of 32 bits, divisions by zero, and negative operands where an operation
-reads them as unsigned leave the result unknown: nothing here wraps around.
+before it.  Numbers outside of 32 bits (of 62 where it is one of i64: `i64 addi 3 4`), divisions by
+zero, and negative operands where an operation reads them as unsigned leave the result unknown:
+nothing here wraps around.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ BLOCK, GRID, SCALAR = "block", "grid", "scalar"
 AXES = "xyz"
 
 MAX_NUMBER = (1 << 31) - 1
+
+WIDE = "i64"
+"""The first word of steps whose numbers may be wider, up to `MAX_WIDE`."""
+
+MAX_WIDE = 1 << 62
 
 
 def _quotient(a: Numbers, b: Numbers) -> Numbers:
@@ -85,12 +91,13 @@ def values_of(
     """
     found: list[Numbers] = []
     for step in steps:
-        name, *words = step.split()
+        name, *words = step.removeprefix(WIDE).split()
+        most = MAX_WIDE if step.startswith(WIDE) else MAX_NUMBER
         if name in OPERATIONS or name == SELECT:
-            value = _computed(name, [found[int(word)] for word in words])
+            value = _computed(name, [found[int(word)] for word in words], most)
         else:
             value = _known(name, words, args, grid, blocks)
-        if value is None or np.any(np.abs(value) > MAX_NUMBER):
+        if value is None or np.any(np.abs(value) > most):
             return None
         found.append(value)
     return found
@@ -115,7 +122,9 @@ def _known(
             return np.asarray(int(name), np.int64)
 
 
-def _computed(name: str, operands: Sequence[Numbers]) -> Numbers | None:
+def _computed(name: str, operands: Sequence[Numbers], most: int) -> Numbers | None:
+    if name == "muli" and np.any(np.abs(operands[0].astype(np.float64) * operands[1]) > most):
+        return None
     if name in _UNSIGNED and any(np.any(value < 0) for value in operands):
         return None
     if name in _DIVISIONS and np.any(operands[1] == 0):

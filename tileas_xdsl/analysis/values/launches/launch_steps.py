@@ -17,10 +17,17 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import is_paramete
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
-from tileas_xdsl.target.launches.launch_numbers import BLOCK, GRID, OPERATIONS, SCALAR, SELECT
+from tileas_xdsl.target.launches.launch_numbers import (
+    BLOCK,
+    GRID,
+    OPERATIONS,
+    SCALAR,
+    SELECT,
+    WIDE,
+)
 
-_SAME = (arith.IndexCastOp, arith.ExtSIOp, arith.TruncIOp, AssumeOp)
-"""Operations that give the number of their operand, which is within 32 bits."""
+_SAME = (arith.IndexCastOp, arith.ExtSIOp, AssumeOp)
+"""Operations that give the number of their operand, where it has so many bits."""
 
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
@@ -69,26 +76,36 @@ class LaunchSteps:
         match value.owner:
             case arith.ConstantOp(value=IntegerAttr() as number):
                 is_boolean = _bits(value.type) == 1
-                return self.of(abs(number.value.data) if is_boolean else number.value.data)
+                text = str(abs(number.value.data) if is_boolean else number.value.data)
+                return self.step(f"{WIDE} {text}" if _bits(value.type) > WORD else text)
             case gpu.BlockIdOp() as op:
                 return self.step(f"{BLOCK} {op.dimension.data}")
             case gpu.GridDimOp() as op:
                 return self.step(f"{GRID} {op.dimension.data}")
             case op if isinstance(op, _SAME):
-                keeps = min(_bits(op.operands[0].type), _bits(value.type)) >= WORD
-                return self.of(op.operands[0]) if keeps else None
+                keeps = _bits(value.type) >= _bits(op.operands[0].type) >= WORD
+                return self.of(op.operands[0]) if keeps else self._of_word(value)
+            case arith.TruncIOp():
+                return self._of_word(value)
             case arith.ExtUIOp() as op:
-                return self._operation("maxui", (op.input, op.input))
+                return self._operation("maxui", (op.input, op.input), _bits(op.input.type))
             case arith.CmpiOp() as op:
                 return self._operation(_PREDICATES[op.predicate.value.data], op.operands)
             case Operation() as op if op.name.removeprefix("arith.") in (*OPERATIONS, SELECT):
-                return self._operation(op.name.removeprefix("arith."), op.operands)
+                name = op.name.removeprefix("arith.")
+                return self._operation(name, op.operands, _bits(value.type))
             case _:
                 return None
 
-    def _operation(self, name: str, operands: Sequence[SSAValue]) -> int | None:
+    def _of_word(self, value: SSAValue) -> int | None:
+        """The step that is known where a wider number is one of 32 bits."""
+        (operand,) = value.owner.operands if isinstance(value.owner, Operation) else (value,)
+        return self._operation("maxsi", (operand, operand)) if _bits(value.type) >= WORD else None
+
+    def _operation(self, name: str, operands: Sequence[SSAValue], bits: int = WORD) -> int | None:
         steps = [self.of(operand) for operand in operands]
-        return None if None in steps else self.step(" ".join([name, *map(str, steps)]))
+        words = [*[WIDE] * (bits > WORD), name, *map(str, steps)]
+        return None if None in steps else self.step(" ".join(words))
 
 
 def _bits(type_: Attribute) -> int:
