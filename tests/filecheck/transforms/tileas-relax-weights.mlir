@@ -738,3 +738,80 @@ func.func @signed(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %c: f32, %n: i32
 // CHECK-NEXT:      %[[R:.*]] = tensor.splat %[[C]] : tensor<64x64xf32>
 // CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[X]], %[[R]]
 // CHECK-NEXT:      math.exp2 %[[Y]] {nv_tileas.ftz}
+
+// -----
+
+// Masked scores are scaled behind their mask, so that a loop carries unscaled maxima, too: it begins
+// with the score of a sink over the scale.
+
+func.func @masked(%q: tensor<64x64xf16>, %k: tensor<64x64xf16>, %seen: tensor<64x64xi1>, %sink: tensor<64x1xf32>, %n: i32) -> (tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %one = arith.constant dense<1.0> : tensor<64x1xf32>
+  %none = arith.constant dense<0.0> : tensor<64x64xf32>
+  %hidden = arith.constant 0xFF800000 : f32
+  %scale = arith.constant dense<0.25> : tensor<64x64xf32>
+  %l, %m, %o = scf.for %j = %c0 to %n step %c1 iter_args(%l0 = %one, %m0 = %sink, %o0 = %none) -> (tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf32>) : i32 {
+    %s = nv_tileas.dot %q, %k, %none : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %t0 = arith.mulf %s, %scale : tensor<64x64xf32>
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %is_seen = tensor.extract %seen[%row, %column] : tensor<64x64xi1>
+      %x = tensor.extract %t0[%row, %column] : tensor<64x64xf32>
+      %y = arith.select %is_seen, %x, %hidden : f32
+      nv_tileas.yield %y : f32
+    }
+    %r = nv_tileas.reduce %t {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.maxnumf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %e = nv_tileas.expand_dims %r {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %m1 = arith.maxnumf %m0, %e : tensor<64x1xf32>
+    %w = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %zero_ = arith.constant 0 : index
+      %y = tensor.extract %m1[%row, %zero_] : tensor<64x1xf32>
+      nv_tileas.yield %y : f32
+    }
+    %x = arith.subf %t, %w : tensor<64x64xf32>
+    %p = math.exp %x : tensor<64x64xf32>
+    %d = arith.subf %m0, %m1 : tensor<64x1xf32>
+    %f = math.exp %d : tensor<64x1xf32>
+    %u = nv_tileas.reduce %p {axis = 1 : i32} : tensor<64x64xf32> -> tensor<64xf32> {
+    ^bb0(%a: f32, %b: f32):
+      %y = arith.addf %a, %b : f32
+      nv_tileas.yield %y : f32
+    }
+    %v = nv_tileas.expand_dims %u {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %l1 = math.fma %l0, %f, %v : tensor<64x1xf32>
+    %h = arith.truncf %p : tensor<64x64xf32> to tensor<64x64xf16>
+    %g = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%row: index, %column: index):
+      %zero_ = arith.constant 0 : index
+      %y = tensor.extract %f[%row, %zero_] : tensor<64x1xf32>
+      nv_tileas.yield %y : f32
+    }
+    %o1 = arith.mulf %o0, %g : tensor<64x64xf32>
+    %o2 = nv_tileas.dot %h, %k, %o1 : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %l1, %m1, %o2 : tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf32>
+  }
+  func.return %l, %m, %o : tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @masked
+// CHECK:         %[[C:.*]] = arith.constant dense<2.500000e-01> : tensor<64x1xf32>
+// CHECK-NEXT:    %[[M:.*]] = arith.divf %sink, %[[C]] : tensor<64x1xf32>
+// CHECK-NEXT:    %l, %m, %o = scf.for {{.*}} %m0 = %[[M]],
+// CHECK:           %s = nv_tileas.dot
+// CHECK:           %t = nv_tileas.generate
+// CHECK:             tensor.extract %s[
+// CHECK:             %[[H:.*]] = arith.constant 0xFF800000 : f32
+// CHECK-NEXT:        arith.select %{{.*}}, %{{.*}}, %[[H]] : f32
+// CHECK:           nv_tileas.reduce %t
+// CHECK:           %[[X:.*]] = arith.subf %t, %w
+// CHECK-NEXT:      %[[F:.*]] = arith.constant dense<0.360673755>
+// CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[X]], %[[F]]
+// CHECK-NEXT:      math.exp2 %[[Y]] {nv_tileas.ftz, nv_tileas.weight}
+// CHECK:         %[[B:.*]] = arith.constant dense<2.500000e-01> : tensor<64x1xf32>
+// CHECK-NEXT:    arith.mulf %m, %[[B]] : tensor<64x1xf32>

@@ -13,6 +13,9 @@ A product for each score less, before the maximum or behind it.  The argument of
 to that of exact numbers: what the program rounds are its two sides, by 2**-24 of each.  That is a
 score that is one unit off, and a sum of products is several.  Scales below 1 make no number
 infinite.
+
+The loop behind it, over masked scores, begins with %u; one that begins with a number of its own
+(the score of a sink) with that number divided by the scale.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
@@ -33,11 +36,20 @@ from tileas_xdsl.analysis.values.rows.row_weights import (
     SummedWeights,
 )
 from tileas_xdsl.dialects.ir_queries import uniform_constant
+from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
+from tileas_xdsl.transforms.relax_weights.masked_scores import (
+    Masked,
+    scale_behind_masks,
+    unscaled,
+)
 from tileas_xdsl.transforms.relax_weights.scaled_scores import ONE, Scale, Scaled
+
+LEAST_SCALE = 2.0**-32
+"""Numbers of a program are divided by scales down to it."""
 
 
 def carry_unscaled(weights: SummedWeights) -> Scale:
@@ -46,7 +58,9 @@ def carry_unscaled(weights: SummedWeights) -> Scale:
     factor = weights.relaxed_factor()
     if found is None or difference is None or factor is None:
         return ONE
-    scaled = Scaled.of(difference.tile)
+    scaled = Scaled.of(scale_behind_masks(difference.tile))
+    difference = Difference.of(weights.power)
+    assert difference is not None, "its tile is a product now, and no other one"
     if scaled is None or scaled.factor is None or not _are_scores(scaled.elements):
         return ONE
     if scaled.scale.scalar is None and scaled.scale.number > 1:
@@ -54,15 +68,20 @@ def carry_unscaled(weights: SummedWeights) -> Scale:
     minus, maximum = difference.value.owner, _maximum(difference)
     if maximum is None or not isinstance(minus, arith.SubfOp) or not float_mode(minus).exact:
         return ONE
-    if not _begins_with_nothing(found) or not _reads_differences(found, difference, factor):
+    if not _reads_differences(found, difference, factor):
         return ONE
+    if (begin := _unscaled_rows(found.first[1], scaled.scale, found.loop)) is None:
+        return ONE
+    found.loop.operands[3 + found.most] = begin
     maximum.operands[0] = minus.operands[0] = scaled.elements
     _scale_behind(found, scaled.scale)
     return scaled.scale
 
 
 def _are_scores(tile: SSAValue) -> bool:
-    return isinstance(plain(tile).owner, DotOp)
+    """Whether a tile is a product, or one that is masked."""
+    masked = Masked.of(tile)
+    return isinstance(plain(tile).owner, DotOp) if masked is None else _are_scores(masked.tile)
 
 
 def _maximum(difference: Difference) -> ReduceOp | None:
@@ -73,10 +92,18 @@ def _maximum(difference: Difference) -> ReduceOp | None:
     return maxima[0] if is_all and len(maxima) == 1 else None
 
 
-def _begins_with_nothing(carried: CarriedRows) -> bool:
-    """Whether the first maximum is -inf, whatever it is scaled by."""
-    begin = uniform_constant(carried.first[1])
-    return isinstance(begin, FloatAttr) and begin.value.data == float("-inf")
+def _unscaled_rows(rows: SSAValue, scale: Scale, loop: scf.ForOp) -> SSAValue | None:
+    """Return what a scale multiplies to the numbers that a loop begins with."""
+    builder = Builder(InsertPoint.before(loop))
+    if isinstance(number := uniform_constant(rows), FloatAttr):
+        least = unscaled(number.value.data, scale)
+        return None if least is None else constant(builder, least, rows.type)
+    scaled = Scaled.of(rows)
+    if scaled is not None and scaled.factor is not None and scaled.scale == scale:
+        return scaled.elements
+    if scale.scalar is not None or scale.number < LEAST_SCALE:
+        return None
+    return builder.insert(arith.DivfOp(rows, scale.tile(builder, rows))).result
 
 
 def _reads_differences(carried: CarriedRows, difference: Difference, factor: Power) -> bool:
