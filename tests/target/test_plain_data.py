@@ -25,7 +25,9 @@ ABI = KernelAbi(
     parameters=("argument 0", "tile blocks x"),
     tensor_maps=(
         TensorMapRecipe(0, (64, 8), "f16", 16, "128B", False, pixels=PIXELS),
-        TensorMapRecipe(1, (64,), "f16", 16, "none", True, extents=EXTENTS, slices=1),
+        TensorMapRecipe(
+            1, (64,), "f16", 16, "none", True, extents=EXTENTS, slices=1, is_written=True
+        ),
     ),
     arena_slots=1,
     shared_map="stages 0",

@@ -101,6 +101,9 @@ MAX_TILE_BLOCKS = (1 << 31) - (1 << 16)
 UNUSED_BYTES = 128
 """Memory that the tensor maps of empty arrays describe a granule of, aligned to as much."""
 
+WRITTEN = UNUSED_BYTES // 2
+"""Where in it the granule is that stores write: the other one is read, as zeros."""
+
 GRANULE_BITS = 128
 """What TMA writes at once."""
 
@@ -164,11 +167,13 @@ class TensorMapRecipe:
     """The dimension along which copies move slices of the array; None where they move all."""
     is_of_list: bool = False
     """Whether the argument is a list of arrays, each of which has such a map in its table."""
+    is_written: bool = False
+    """Whether tiles are stored by it, and none are loaded."""
 
     def is_of_nothing(self, args: Sequence[Any]) -> bool:
         """Whether the array is empty.  Its map describes 16 bytes: no map has an extent of 0.
 
-        A launch gives `UNUSED_BYTES` that nothing else is in.
+        A launch gives `UNUSED_BYTES` that nothing else is in; what stores write there is not read.
         """
         if self.extents is None:
             return np.asarray(args[self.argument]).size == 0
@@ -193,6 +198,7 @@ class TensorMapRecipe:
             # What TMA writes at once: less would be written past its end.
             granule = GRANULE_BITS // self.bits
             sizes, strides = (*(1 for _ in sizes[1:]), granule), (granule,) * len(strides)
+            address += WRITTEN if self.is_written else 0
         found = TensorMap(
             self.element,
             address,

@@ -105,3 +105,6 @@ def test_arrays_go_to_the_gpu_and_come_back() -> None:
         found = from_device(to_device(array, device))
         assert found.dtype == array.dtype
         np.testing.assert_array_equal(found.astype(np.float32), array.astype(np.float32))
+    rows = np.broadcast_to(np.arange(8, dtype=np.int16), (2, 8))  # half the bytes, not 4 bits each
+    found = from_device(to_device(rows, device, keeps_strides=True))
+    np.testing.assert_array_equal(found, rows)

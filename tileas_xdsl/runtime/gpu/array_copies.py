@@ -6,8 +6,6 @@ with their gaps, as the memory from the first element to the last.
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
@@ -66,7 +64,7 @@ def from_device(array: DeviceArray) -> Array:
     """Return the elements of an array made by `to_device`, after synchronizing."""
     memory = array.owner
     assert isinstance(memory, Memory)
-    is_packed = memory.size * 2 == prod(array.shape) * array.dtype.itemsize
+    is_packed = array.dtype == PACKED
     found = np.empty(memory.size // array.dtype.itemsize, array.dtype)
     if is_packed:
         found = np.empty((*array.shape[:-1], array.shape[-1] // 2), np.uint8)

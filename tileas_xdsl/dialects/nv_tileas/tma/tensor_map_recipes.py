@@ -4,7 +4,8 @@ A recipe has the index of the array argument, the box with the innermost extent 
 swizzle and fill; `window` if the map starts elsewhere than its array, so that only host code can
 encode it; the fields of `tma_pixels` for im2col maps.  If the argument is a pointer, `sizes` and
 `strides` of the array in elements: constants, or indices of arguments.  `slices` is the dimension
-along which copies move slices (`target.tma.array_slices`); `list` if the argument is a list.
+along which copies move slices (`target.tma.array_slices`); `list` if the argument is a list;
+`written` if tiles are stored by it.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ class TensorMapRecipe:
     """The dimension along which copies move slices of the array; None where they move all."""
     is_of_list: bool = False
     """Whether the argument is a list of arrays, each of which has such a map in its table."""
+    is_written: bool = False
+    """Whether tiles are stored by it, and none are loaded."""
 
 
 def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
@@ -84,6 +87,8 @@ def attribute_of(recipe: TensorMapRecipe) -> DictionaryAttr:
         entries["strides"] = _counts_attribute(recipe.extents.strides)
     if recipe.is_of_list:
         entries["list"] = UnitAttr()
+    if recipe.is_written:
+        entries["written"] = UnitAttr()
     if recipe.slices is not None:
         entries["slices"] = IntegerAttr(recipe.slices, 64)
     if recipe.pixels is not None:
@@ -120,6 +125,7 @@ def recipe_from(attributes: Mapping[str, Attribute]) -> TensorMapRecipe | None:
                 extents=extents_from(others),
                 slices=_slices(others),
                 is_of_list="list" in others,
+                is_written="written" in others,
             )
         case _:
             return None
@@ -192,6 +198,7 @@ def launch_recipe(entry: Mapping[str, Attribute]) -> LaunchRecipe:
         extents_from(entry),
         _slices(entry),
         "list" in entry,
+        "written" in entry,
     )
 
 
