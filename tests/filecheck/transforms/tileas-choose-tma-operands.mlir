@@ -117,3 +117,97 @@ func.func @gathered(%a: !nv_tileaa.ptr<f16, 1>, %rows: tensor<64xi32>, %b: tenso
 // CHECK-NEXT:      %[[STAGED:.*]] = nv_tileas.convert_layout %x : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
 // CHECK-NEXT:      %[[READ:.*]] = nv_tileas.convert_layout %[[STAGED]] : {{.*}} -> tensor<64x32xf16>
 // CHECK-NEXT:      %y = arith.mulf %[[READ]], %[[READ]]
+
+// -----
+
+// A is computed of columns of bytes: lanes have two of them side by side, which are rows of A.
+
+func.func @byte_columns_of_a(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<i8, 1>, %c: !nv_tileaa.ptr<f16, 1>, %k: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i8, 1>
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<32x320xf16, strided<[320, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<i8, 1> -> memref<320x64xi8, strided<[64, 1]>>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x32xf16, strided<[32, 1]>>
+  %va = nv_tileas.view %ma : memref<32x320xf16, strided<[320, 1]>> -> !nv_tileas.tiled_view<32x32xf16, gmem>
+  %vb = nv_tileas.view %mb : memref<320x64xi8, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x64xi8, gmem>
+  %vc = nv_tileas.view %mc : memref<64x32xf16, strided<[32, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<64x32xf32>) {
+    %x = nv_tileas.tiled_load %va[%zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x32xf16, gmem> -> tensor<32x32xf16>
+    %y = nv_tileas.tiled_load %vb[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x64xi8, gmem> -> tensor<32x64xi8>
+    %w = nv_tileas.generate : tensor<32x64xf16> {
+    ^bb0(%r: index, %s: index):
+      %e = tensor.extract %y[%r, %s] : tensor<32x64xi8>
+      %f = arith.sitofp %e : i8 to f16
+      nv_tileas.yield %f : f16
+    }
+    %sx = nv_tileas.convert_layout %x : tensor<32x32xf16> -> tensor<32x32xf16, #nv_tileas<space smem>>
+    %sy = nv_tileas.convert_layout %w : tensor<32x64xf16> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %rows = nv_tileas.view %sy : tensor<32x64xf16, #nv_tileas<space smem>> -> tensor<64x32xf16, #nv_tileas.shared<(64,32),(1,64)>>
+    %columns = nv_tileas.view %sx : tensor<32x32xf16, #nv_tileas<space smem>> -> tensor<32x32xf16, #nv_tileas.shared<(32,32),(1,32)>>
+    %d = nv_tileas.dot %rows, %columns, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas.shared<(64,32),(1,64)>>, tensor<32x32xf16, #nv_tileas.shared<(32,32),(1,32)>>, tensor<64x32xf32> -> tensor<64x32xf32>
+    scf.yield %d : tensor<64x32xf32>
+  }
+  %half = arith.truncf %sum : tensor<64x32xf32> to tensor<64x32xf16>
+  nv_tileas.tiled_store %half, %vc[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x32xf16>, !nv_tileas.tiled_view<64x32xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @byte_columns_of_a
+// CHECK:         %y = nv_tileas.tiled_load {{.*}}tma_load_2d
+// CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %y
+// CHECK:         %w = nv_tileas.generate
+// CHECK:           tensor.extract %[[READ]]
+// CHECK:         %[[A:.*]] = nv_tileas.generate : tensor<64x32xf16>
+// CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:      tensor.extract %w[%[[J]], %[[I]]]
+// CHECK:         nv_tileas.dot %[[A]], %{{.*}}, %{{.*}} {nv_tileas.rows_in_pairs, atom
+
+// -----
+
+// The same of B, as which they are stored: the transposes are multiplied.
+
+func.func @byte_columns_of_b(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<i8, 1>, %c: !nv_tileaa.ptr<f16, 1>, %k: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i8, 1>
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x320xf16, strided<[320, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<i8, 1> -> memref<320x64xi8, strided<[64, 1]>>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<f16, 1> -> memref<64x64xf16, strided<[64, 1]>>
+  %va = nv_tileas.view %ma : memref<64x320xf16, strided<[320, 1]>> -> !nv_tileas.tiled_view<64x32xf16, gmem>
+  %vb = nv_tileas.view %mb : memref<320x64xi8, strided<[64, 1]>> -> !nv_tileas.tiled_view<32x64xi8, gmem>
+  %vc = nv_tileas.view %mc : memref<64x64xf16, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf16, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<64x64xf32>) {
+    %x = nv_tileas.tiled_load %va[%zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64x32xf16, gmem> -> tensor<64x32xf16>
+    %y = nv_tileas.tiled_load %vb[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<32x64xi8, gmem> -> tensor<32x64xi8>
+    %w = nv_tileas.generate : tensor<32x64xf16> {
+    ^bb0(%r: index, %s: index):
+      %e = tensor.extract %y[%r, %s] : tensor<32x64xi8>
+      %f = arith.sitofp %e : i8 to f16
+      nv_tileas.yield %f : f16
+    }
+    %sx = nv_tileas.convert_layout %x : tensor<64x32xf16> -> tensor<64x32xf16, #nv_tileas<space smem>>
+    %sy = nv_tileas.convert_layout %w : tensor<32x64xf16> -> tensor<32x64xf16, #nv_tileas<space smem>>
+    %d = nv_tileas.dot %sx, %sy, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  %half = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xf16>
+  nv_tileas.tiled_store %half, %vc[%zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf16>, !nv_tileas.tiled_view<64x64xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @byte_columns_of_b
+// CHECK:         %y = nv_tileas.tiled_load {{.*}}tma_load_2d
+// CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %y
+// CHECK:         %w = nv_tileas.generate
+// CHECK:           tensor.extract %[[READ]]
+// CHECK:         %[[A:.*]] = nv_tileas.generate : tensor<64x32xf16>
+// CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:      tensor.extract %w[%[[J]], %[[I]]]
+// CHECK:         nv_tileas.dot %[[A]], %{{.*}}, %{{.*}} {nv_tileas.rows_in_pairs, atom

@@ -324,3 +324,55 @@ func.func @weights(%a: tensor<64x32xf16, #nv_tileas<space smem>>, %w: tensor<64x
   %r = nv_tileas.dot %a, %b, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x32xf16, #nv_tileas<space smem>>, tensor<32x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
   func.return %r : tensor<64x64xf32>
 }
+
+// -----
+
+// What is computed of permuted tiles, and permuted back, is computed as they lie; a line that is
+// read along one dimension is made along the other one.
+// CHECK-LABEL: @permuted_back
+// CHECK-NEXT:    %[[E:.*]] = arith.extf %x : tensor<8x4xf8E4M3FN> to tensor<8x4xf16>
+// CHECK-NEXT:    %[[S:.*]] = nv_tileas.generate : tensor<8x4xf16> {
+// CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %{{.*}}: index):
+// CHECK-NEXT:      tensor.extract %s[%[[I]]] : tensor<8xf16>
+// CHECK:         %[[M:.*]] = arith.mulf %[[E]], %[[S]] : tensor<8x4xf16>
+// CHECK-NEXT:    func.return %[[M]]
+func.func @permuted_back(%x: tensor<8x4xf8E4M3FN>, %s: tensor<8xf16>) -> tensor<8x4xf16> {
+  %t = nv_tileas.generate : tensor<4x8xf8E4M3FN> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %x[%j, %i] : tensor<8x4xf8E4M3FN>
+    nv_tileas.yield %e : f8E4M3FN
+  }
+  %line = nv_tileas.generate : tensor<4x8xf16> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %s[%j] : tensor<8xf16>
+    nv_tileas.yield %e : f16
+  }
+  %w = arith.extf %t : tensor<4x8xf8E4M3FN> to tensor<4x8xf16>
+  %m = arith.mulf %w, %line : tensor<4x8xf16>
+  %r = nv_tileas.generate : tensor<8x4xf16> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %m[%j, %i] : tensor<4x8xf16>
+    nv_tileas.yield %e : f16
+  }
+  func.return %r : tensor<8x4xf16>
+}
+
+// -----
+
+// Not: something else reads the permuted elements.
+// CHECK-LABEL: @read_as_permuted
+// CHECK:         arith.extf %{{.*}} : tensor<4x8xf8E4M3FN> to tensor<4x8xf16>
+func.func @read_as_permuted(%x: tensor<8x4xf8E4M3FN>) -> (tensor<8x4xf16>, tensor<4x8xf16>) {
+  %t = nv_tileas.generate : tensor<4x8xf8E4M3FN> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %x[%j, %i] : tensor<8x4xf8E4M3FN>
+    nv_tileas.yield %e : f8E4M3FN
+  }
+  %w = arith.extf %t : tensor<4x8xf8E4M3FN> to tensor<4x8xf16>
+  %r = nv_tileas.generate : tensor<8x4xf16> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %w[%j, %i] : tensor<4x8xf16>
+    nv_tileas.yield %e : f16
+  }
+  func.return %r, %w : tensor<8x4xf16>, tensor<4x8xf16>
+}

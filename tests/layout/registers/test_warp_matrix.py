@@ -32,6 +32,8 @@ WGMMA_C = register_layout_from_tv(
 )
 TF32_A = register_layout_from_tv(Layout(((4, 8), (2, 2)), ((16, 1), (8, 64))), (16, 8))
 FP8_A = register_layout_from_tv(Layout(((4, 8), (4, 2, 2)), ((64, 1), (16, 8, 256))), (16, 32))
+BYTE_PAIRS = register_layout_from_tv(Layout(((4, 8), (2, 2, 2)), ((32, 2), (1, 16, 128))), (16, 16))
+"""Lanes have rows 2 c and 2 c + 1 of columns 2 q and 2 q + 1: of each column two bytes."""
 
 
 def tile_addresses(tile: tuple[int, int], bits: int, major: str, swizzle: Swizzle) -> np.ndarray:
@@ -83,6 +85,7 @@ def check_load(fragment: RegisterLayout, addresses: np.ndarray, bits: int, acces
         (WGMMA_C, 16, "column", True),
         (TF32_A, 32, "row", False),
         (FP8_A, 8, "row", False),
+        (BYTE_PAIRS, 8, "column", True),
     ],
 )
 def test_instruction_operands_fit(
@@ -142,7 +145,10 @@ def test_counterexamples_are_concrete() -> None:
     assert "not of 64" in double.reason
     bytewise = ldmatrix_fits(FP8_A, table(Layout((16, 32), (1, 16))), 8, transposed=True)
     assert isinstance(bytewise, Refusal)
-    assert "not of 8" in bytewise.reason
+    assert "element 1 of row 0, 8 bits past its start" in bytewise.reason
+    words = ldmatrix_fits(TF32_A, table(Layout((16, 8), (1, 16))) * 4, 32, transposed=True)
+    assert isinstance(words, Refusal)
+    assert "16 bits at a time, not 32" in words.reason
     with pytest.raises(LayoutError, match="not 3"):
         ldmatrix_fits(MMA_A, row_major, 16, count=3)
 

@@ -56,6 +56,20 @@ def test_fragments_of_sums_are_fragments_of_a_permuted_depth(m: int, k: int, gro
     assert np.array_equal(np.sort(found, axis=1), np.sort(sums, axis=1))
 
 
+@pytest.mark.parametrize(("m", "groups"), [(64, 1), (128, 1), (256, 2)])
+def test_rows_in_pairs_are_rows_in_order_of_lanes(m: int, groups: int) -> None:
+    """What has row r of a warp's 16 has row 2 r, what has 8 + r has 2 r + 1: of A, and of sums."""
+    row = np.arange(m)
+    moved = row // 16 * 16 + row % 8 * 2 + row % 16 // 8
+    for usual, found in (
+        (accumulator_layout(m, 32, groups), accumulator_layout(m, 32, groups, in_pairs=True)),
+        (fragment_layout(m, 32, 16, groups), fragment_layout(m, 32, 16, groups, in_pairs=True)),
+    ):
+        assert np.array_equal(found.held, moved[usual.held % m] + usual.held // m * m)
+        assert not is_accumulator(found)
+        assert is_accumulator(found, in_pairs=True)
+
+
 def test_accumulators_of_several_instructions_and_warpgroups() -> None:
     layout = accumulator_layout(256, 16, 2)
     assert (warpgroups_of(layout), instructions_of(layout)) == (2, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,12 @@ pytest.importorskip("cuda.tile")
 import tileas_xdsl as tileas
 from kernels.cutile.matmul import matmul, matmul_tf32
 from kernels.elements import ELEMENTS
-from tests.threads.pipeline.late_kernels import bytes_matmul, unpacked_matmul
+from tests.threads.pipeline.late_kernels import (
+    bytes_matmul,
+    few_rows_matmul,
+    scaled_rows_matmul,
+    unpacked_matmul,
+)
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 
 SIGNATURE = "a: f16[?, ?%8], b: u8[?, ?%16], c: f32[?, ?%4], rounds: i32"
@@ -94,3 +101,44 @@ def test_what_threads_transpose_is_stored_before(order: Order) -> None:
     assert found.findings == []
     expected = kernel.evaluate(a, b, c, 3, grid=(1, 1, 1)).arrays[2]
     np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "loads"), [(few_rows_matmul, "ld.shared"), (scaled_rows_matmul, "ldmatrix")]
+)
+def test_what_a_in_registers_is_computed_of_is_loaded_while_a_product_runs(
+    kernel: Any, loads: str
+) -> None:
+    signature = "a: f16[?, ?%8], b: i8[?, ?%16], c: f32[?, ?%4], rounds: i32, columns=64"
+    usual = tileas.compile(kernel, signature=signature, target="sm_90a")
+    text = usual.divided(1).ptx
+    loop = text[text.index(loads) : text.rindex("wgmma.commit_group")]
+    before, behind = loop.split("wgmma.wait_group.sync.aligned 0;")
+    assert loads not in behind
+    assert behind.index("mbarrier.arrive") < behind.index("sub.rn.f16x2")
+    assert behind.index("sub.rn.f16x2") < behind.index("wgmma.mma_async")
+    assert "st.shared" not in loop
+    assert " bra " not in behind
+    # CTAs that share a multiprocessor multiply meanwhile.
+    assert usual.ptx.index("sub.rn.f16x2") < usual.ptx.index("wgmma.wait_group")
+
+
+@pytest.mark.parametrize(("rounds", "order"), [(0, "lazy"), (10, "lazy"), (10, "drift")])
+@pytest.mark.parametrize(("is_by_rows", "columns"), [(True, 64), (False, 64), (False, 128)])
+def test_products_of_a_in_registers_are_right(
+    rounds: int, order: Order, is_by_rows: bool, columns: int
+) -> None:
+    """Stages wrap around behind the eighth."""
+    rng, deep = np.random.default_rng(rounds), 64 * rounds
+    a = rng.standard_normal((16, 64 * 10)).astype(np.float16)
+    b = rng.integers(-128, 128, (columns, 64 * 10), np.int8)
+    stored = b if is_by_rows else np.ascontiguousarray(b.T)
+    c = np.full((16, columns), np.nan, np.float32)
+    made: Any = few_rows_matmul if is_by_rows else scaled_rows_matmul
+    kernel = tileas.compile(made, a, stored, c, rounds, columns, target="sm_90a").divided(1)
+    assert kernel.abi.runs_at_once
+    found = kernel.emulate(a, stored, c, rounds, columns, grid=1, order=order)
+    assert found.findings == []
+    expected = a[:, :deep].astype(np.float64) @ b.T[:deep].astype(np.float64)
+    expected *= 1 if is_by_rows else 0.5
+    np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-2)

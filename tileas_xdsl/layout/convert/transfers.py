@@ -21,7 +21,7 @@ from tileas_xdsl.layout.registers.access import (
     register_order,
     widest_vector,
 )
-from tileas_xdsl.layout.registers.register_layout import RegisterContents
+from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterContents
 from tileas_xdsl.layout.registers.warp_matrix import (
     COUNTS,
     MatrixAccess,
@@ -30,6 +30,12 @@ from tileas_xdsl.layout.registers.warp_matrix import (
 )
 
 Direction: TypeAlias = Literal["store", "load"]
+
+BYTE = 8
+"""Bits of elements of which a half of a register has two."""
+
+PAIRS = (0, 2, 1, 3)
+"""Where a register of `.trans` has two bytes of each of two columns, of which it loads two rows."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,10 +91,18 @@ class Side:
             wider = widest_vector(held[:, order], buffer.bits, buffer.elem_bits)
             if wider > vector:
                 yield self._by_vectors(buffer, self.registers[order], wider)
+        every = np.arange(self.fragment.values, dtype=np.int64)
         for transposed in (False, True):
-            access = self._by_matrices(buffer, transposed)
+            access = self._by_matrices(buffer, every, transposed)
             if isinstance(access, MatrixAccess):
-                yield _matrix_transfer(self.fragment, access, self._widening_cost(buffer))
+                yield _matrix_transfer(every, access, self._widening_cost(buffer))
+        if buffer.elem_bits == BYTE and self.fragment.values % len(PAIRS) == 0:
+            # Of two bytes of two rows registers of products have those of a column side by side.
+            pairs = every.reshape(-1, len(PAIRS))[:, PAIRS].ravel()
+            access = self._by_matrices(buffer, pairs, transposed=True)
+            if isinstance(access, MatrixAccess):
+                alu = self._widening_cost(buffer) + len(every) // len(PAIRS)
+                yield _matrix_transfer(pairs, access, alu)
 
     def cheapest(self, buffer: Buffer, weights: Weights) -> Transfer | None:
         """The best transfer; None if no access is possible."""
@@ -134,12 +148,13 @@ class Side:
         offset[order] = position
         return assembly_cost(offset[self.alias][None], elem_bits)
 
-    def _by_matrices(self, buffer: Buffer, transposed: bool) -> object:
+    def _by_matrices(self, buffer: Buffer, order: Ints, transposed: bool) -> object:
         words = self.fragment.values // per_word(buffer.elem_bits)
         count = max(n for n in COUNTS if words % n == 0)
         fits = stmatrix_fits if self.direction == "store" else ldmatrix_fits
+        held = self.fragment.held[:, order]
         return fits(
-            self.fragment,
+            ElementTable(held, self.fragment.shape),
             buffer.addresses,
             buffer.elem_bits,
             transposed,
@@ -186,10 +201,10 @@ def _suffix(width: int) -> str:
     return f".b{width}" if width <= 32 else f".v{width // 32}.b32"
 
 
-def _matrix_transfer(fragment: RegisterContents, access: MatrixAccess, alu: int) -> Transfer:
+def _matrix_transfer(registers: Ints, access: MatrixAccess, alu: int) -> Transfer:
     return Transfer(
         str(access),
-        np.arange(fragment.values, dtype=np.int64),
+        registers,
         access.register_bits(),
         access.row_addresses.shape[1],
         int(access.wavefronts.sum()),

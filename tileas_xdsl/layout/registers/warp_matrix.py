@@ -1,10 +1,10 @@
 """Whether ldmatrix and stmatrix can move a fragment, with the address that each lane supplies.
 
 A warp moves 1, 2 or 4 matrices of 8 rows of 16 bytes; lane `8 * i + r` supplies the address of row
-`r` of matrix `i`.  In register `i` lane `4 * r + c` holds word `c` of row `r`; with `.trans`, which
-moves 16-bit elements only, its low half is element `l // 4` of row `2 * (l % 4)` for lane `l`, the
-high half that of the next row.  Without `.trans` bytes are not looked at, so elements of 4 to 32
-bits move alike.  Source: PTX ISA, ldmatrix and stmatrix, shape `.m8n8`.
+`r` of matrix `i`.  In register `i` lane `4 * r + c` holds word `c` of row `r`; with `.trans` lane
+`l` holds half-word `l // 4` of row `2 * (l % 4)` in its low half, that of the next row in its high
+half.  Bytes are not looked at, so elements of 4 to 32 bits move alike, with `.trans` those of 4 to
+16: two bytes side by side stay so.  Source: PTX ISA, ldmatrix and stmatrix, shape `.m8n8`.
 
 The 8-bit shapes of sm_100a (`.m16n16`, `.m16n8`, always transposed) are not described: CUTLASS's
 C++ traits and CuTe DSL disagree about which byte of which register holds which element.
@@ -24,7 +24,7 @@ ROWS = 8
 """Rows of a matrix."""
 
 ROW_BITS = 128
-WORD_BITS = 32
+WORD_BITS, HALF_BITS = 32, 16
 COUNTS = (1, 2, 4)
 
 
@@ -136,8 +136,8 @@ def _refused_shape(
 ) -> Refusal | None:
     if elem_bits not in (4, 8, 16, 32):
         return Refusal(f"{operation} moves elements of 4, 8, 16 or 32 bits, not of {elem_bits}")
-    if transposed and elem_bits != 16:
-        return Refusal(f"{operation}.trans moves elements of 16 bits, not of {elem_bits}")
+    if transposed and elem_bits > HALF_BITS:
+        return Refusal(f"{operation}.trans moves {HALF_BITS} bits at a time, not {elem_bits}")
     if fragment.threads % WARP:
         return Refusal(f"{operation} needs whole warps; there are {fragment.threads} threads")
     chunk = count * WORD_BITS // elem_bits
@@ -157,7 +157,9 @@ def _holders(elem_bits: int, transposed: bool) -> Ints:
     per_word = WORD_BITS // elem_bits
     row, column = np.indices((ROWS, ROW_BITS // elem_bits), dtype=np.int64)
     if transposed:
-        return (4 * column + row // 2) * per_word + row % 2
+        per_half = HALF_BITS // elem_bits
+        half, within = np.divmod(column, per_half)
+        return (4 * half + row // 2) * per_word + row % 2 * per_half + within
     return (4 * row + column // per_word) * per_word + column % per_word
 
 

@@ -30,18 +30,21 @@ WORD_BITS = 32
 
 
 @lru_cache(maxsize=512)
-def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
+def accumulator_layout(
+    m: int, n: int, warpgroups: int, *, in_pairs: bool = False
+) -> RegisterLayout:
     """The accumulators of wgmma of an m x n tile: 64 rows for each instruction of a warpgroup.
 
     Value `i` of a thread is column `8 * (i // 4) + 2 * (lane % 4) + i % 2` of row
     `lane // 4 + 8 * (i // 2 % 2)` of its warp's 16; further instructions have the values after.
 
     Warpgroups share the rows, and the columns where there are fewer blocks of 64 rows than
-    warpgroups: two of them have 64 x 64 each of a tile of 64 x 128.
+    warpgroups: two of them have 64 x 64 each of a tile of 64 x 128.  Rows `in_pairs` are
+    `2 * (lane // 4) + i // 2 % 2`.
     """
     by_row, by_column = warpgroup_grid(m, warpgroups)
     instructions, width = m // (WGMMA_ROWS * by_row), n // by_column
-    rows: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, 2)), (4, E(THREAD, LANES))]
+    rows = _rows_of_warps(PAIR, in_pairs=in_pairs)
     rows += [(instructions, E(VALUE, width // 2)), (by_row, E(THREAD, WARPGROUP_THREADS))]
     columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (width // 8, E(VALUE, 4))]
     columns += [(by_column, E(THREAD, WARPGROUP_THREADS * by_row))] * (by_column > 1)
@@ -49,19 +52,27 @@ def accumulator_layout(m: int, n: int, warpgroups: int) -> RegisterLayout:
 
 
 @lru_cache(maxsize=512)
-def fragment_layout(m: int, k: int, bits: int, warpgroups: int) -> RegisterLayout:
+def fragment_layout(
+    m: int, k: int, bits: int, warpgroups: int, *, in_pairs: bool = False
+) -> RegisterLayout:
     """The fragments of A of `m` x `k` elements that wgmma reads from registers.
 
-    Of 16 bits they are those of an accumulator with as many columns.
+    Of 16 bits they are those of an accumulator with as many columns, whose rows may be `in_pairs`.
     """
     word = WORD_BITS // bits
     by_row, _ = warpgroup_grid(m, warpgroups)
-    rows: list[Digit] = [(8, E(THREAD, QUAD)), (2, E(VALUE, word)), (4, E(THREAD, LANES))]
+    rows = _rows_of_warps(word, in_pairs=in_pairs)
     rows += [(m // (WGMMA_ROWS * by_row), E(VALUE, k // 2))]
     rows += [(by_row, E(THREAD, WARPGROUP_THREADS))]
     columns: list[Digit] = [(word, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2 * word))]
     columns += [(k // (8 * word), E(VALUE, 4 * word))]
     return RegisterLayout(layout_of_modes(rows, columns), (m, k), WARPGROUP_THREADS * warpgroups)
+
+
+def _rows_of_warps(word: int, *, in_pairs: bool) -> list[Digit]:
+    """The 64 rows of an instruction: a lane has two of the 16 of its warp, a word of each."""
+    lanes, values, warps = (8, E(THREAD, QUAD)), (2, E(VALUE, word)), (4, E(THREAD, LANES))
+    return [values, lanes, warps] if in_pairs else [lanes, values, warps]
 
 
 @lru_cache(maxsize=512)
@@ -116,12 +127,15 @@ def has_whole_rows(layout: RegisterLayout) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def is_accumulator(layout: RegisterLayout) -> bool:
-    """Whether a layout is that of wgmma accumulators over all threads of an agent."""
+def is_accumulator(layout: RegisterLayout, *, in_pairs: bool = False) -> bool:
+    """Whether a layout is that of wgmma accumulators over all threads of an agent.
+
+    Rows are in order, or `in_pairs`.
+    """
     warpgroups, rest = divmod(layout.threads, WARPGROUP_THREADS)
     if rest or len(layout.shape) != 2 or not fits_accumulators(*layout.shape, warpgroups):
         return False
-    return layout == accumulator_layout(*layout.shape, warpgroups)
+    return layout == accumulator_layout(*layout.shape, warpgroups, in_pairs=in_pairs)
 
 
 def warpgroups_of(layout: RegisterLayout) -> int:

@@ -177,6 +177,10 @@ class ThreadBuilder:
         default_factory=dict[SSAValue, "LateOperand"]
     )
     """Operands that threads write while the product of the round before runs."""
+    late_waits: dict[Operation, Callable[[], None]] = field(
+        default_factory=dict[Operation, Callable[[], None]]
+    )
+    """By the operation that they come before: waits for the product of the round before."""
     wgmma_groups: list[Block] = field(default_factory=list[Block])
     wgmma_complete: tuple[Block, int] | None = None
     """The last group of wgmma that a wait in this block has waited for."""
@@ -245,6 +249,8 @@ class ThreadBuilder:
     def lower(self, op: Operation) -> None:
         """Lower one operation by its handler; raise a located error where there is none."""
         outer, self.source = self.source, op
+        if (wait := self.late_waits.pop(op, None)) is not None:
+            wait()
         self.before(self, op)
         if self.kept is None or op in self.kept:
             handler = self.handlers.get(type(op))

@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     DotOp,
 )
 from tileas_xdsl.dialects.nv_tileas.compute.product_ends import ends_of
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import has_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import tile_of
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -229,7 +230,7 @@ def _accumulator_layout_of(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Register
     tile = op.result.type if isinstance(op, DotOp) else tile_of(op.c.type)
     rows, columns = (0, 0) if tile is None else shape_of(tile) or (0, 0)
     _check_shape(e, op, rows, columns)
-    return accumulator_layout(rows, columns, e.agent.groups)
+    return accumulator_layout(rows, columns, e.agent.groups, in_pairs=has_rows_in_pairs(op))
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import has_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
@@ -212,7 +213,8 @@ class KernelPlan:
                 continue
             rows, columns = a.get_shape()[-2], b.get_shape()[-1]
             if fits_accumulators(rows, columns, agent.groups):
-                return accumulator_layout(rows, columns, agent.groups)
+                in_pairs = has_rows_in_pairs(dot)
+                return accumulator_layout(rows, columns, agent.groups, in_pairs=in_pairs)
         return None
 
 

@@ -12,13 +12,27 @@ The computed operand has two places, so that a product is waited for behind the 
 one.  All threads have waited for the product before it when they met a round ago: nobody reads the
 place that is written.  A may be in registers, which are computed behind the wait.  Of a product
 whose sums are promoted the last part runs on.
+
+Where no operand is written, for A is computed in registers, the product runs while what A is
+computed of is loaded:
+
+    scf.for %k {                                  wait full[%k]; ldmatrix %words
+      consume_one {                               wgmma_wait_group 0; arrive empty[%k - 1]
+        %y = unpack %words                 ->     unpack %words
+        %d = dot %y, %x, %c                       wgmma
+      }                                         }
+    }                                           wgmma_wait_group 0; arrive empty[last]
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
@@ -27,7 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_transposed
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
@@ -48,8 +62,8 @@ class LateProduct:
 
     product: DotOp
     loop: scf.ForOp
-    operand: SSAValue
-    """The tile in shared memory that threads write for it."""
+    operand: SSAValue | None
+    """The tile in shared memory that threads write for it; None where A is in registers alone."""
 
     @property
     def position(self) -> int:
@@ -67,7 +81,7 @@ def late_product(op: ConsumeOneOp, stages: int) -> LateProduct | None:
     operand = written_operand(product)
     if RUNS_ON not in op.attributes or stages < MIN_STAGES:
         return None
-    if product.parent is not body or operand is None:
+    if product.parent is not body or (operand is None and not computes_a(product)):
         return None
     return LateProduct(product, loop, operand) if _only_accumulates(op, product, loop) else None
 
@@ -84,12 +98,73 @@ def written_operand(product: DotOp) -> SSAValue | None:
     return _whole(written[0]) if len(written) == 1 else None
 
 
-def write_first(late: LateProduct) -> None:
+def computes_a(product: DotOp) -> bool:
+    """Whether A of a product is computed in registers of what threads load of a stage.
+
+    They load it to other registers than those that the product before reads, which may run on.
+    """
+    if mma_instruction(product.atom) != "wgmma" or space_of(product.a.type) is Space.SMEM:
+        return False
+    made = _computed_before(product)
+    computing = [op for op in made if not _reads_stage(op)]
+    return len(computing) < len(made) and any(map(_computes, computing))
+
+
+def loads_of_a(product: DotOp) -> Sequence[ConvertLayoutOp]:
+    """The loads of the stage that A of a product is computed of."""
+    return [op for op in _computed_before(product) if _reads_stage(op)]
+
+
+def _computed_before(product: DotOp) -> set[Operation]:
+    """The operations beside a product that A is computed by."""
+    found, values = set[Operation](), [product.a]
+    while values:
+        made = values.pop().owner
+        if isinstance(made, Operation) and made.parent is product.parent and made not in found:
+            found.add(made)
+            values += [v for op in operations_in(made) for v in op.operands]
+    return found
+
+
+def _reads_stage(op: Operation) -> TypeGuard[ConvertLayoutOp]:
+    """Whether threads load a tile that is in shared memory."""
+    if not isinstance(op, ConvertLayoutOp):
+        return False
+    return Space.SMEM is space_of(op.source.type) is not space_of(op.result.type)
+
+
+def _computes(op: Operation) -> bool:
+    """Whether an operation computes elements, and does not only give them other coordinates."""
+    if isinstance(op, GenerateOp):
+        return any(layout_role(inner) is LayoutRole.ELEMENTWISE for inner in op.body.block.ops)
+    return layout_role(op) is LayoutRole.ELEMENTWISE
+
+
+def load_first(late: LateProduct) -> Operation:
+    """Let a round load what A is computed of in front of all else; return what comes next."""
+    body = late.product.parent
+    assert body is not None
+    loads = loads_of_a(late.product)
+    first = {op for load in loads for op in (load, *_views(load.source))}
+    for op in [op for op in body.ops if op not in first]:
+        op.detach()
+        body.add_op(op)
+    return next(op for op in body.ops if op not in first)
+
+
+def _views(tile: SSAValue) -> Iterator[Operation]:
+    """The views that a tile is of another one."""
+    while isinstance(view := tile.owner, ViewOp):
+        yield view
+        tile = view.source
+
+
+def write_first(late: LateProduct, operand: SSAValue) -> None:
     """Let the operand be written in front of all else that a round computes.
 
     A in registers is computed behind it then, and behind the wait for the product that reads it.
     """
-    body, values, first = late.product.parent, [late.operand], set[Operation]()
+    body, values, first = late.product.parent, [operand], set[Operation]()
     assert body is not None
     while values:
         for made in _writers(values.pop()):

@@ -147,3 +147,4 @@ def _candidates(
         rows, columns = shape
         if fits_accumulators(rows, columns, agent.groups):
             yield accumulator_layout(rows, columns, agent.groups)
+            yield accumulator_layout(rows, columns, agent.groups, in_pairs=True)

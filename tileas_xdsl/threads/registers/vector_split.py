@@ -35,7 +35,7 @@ def vectors_of(layout: RegisterLayout) -> VectorSplit:
     form, values = blocked(layout), layout.values
     if form is not None:
         return VectorSplit(form.blocks, form.registers)
-    if is_accumulator(layout):
+    if is_accumulator(layout) or is_accumulator(layout, in_pairs=True):
         count = instructions_of(layout)
         return VectorSplit(count, values // count)
     padded = values if values <= HALF_WORD_BYTES else align_up(values, WORD_BYTES)

@@ -50,10 +50,13 @@ from tileas_xdsl.transforms.extension import with_added
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     CarryUnpermuted,
     FoldPermutations,
-    PermuteBehindElements,
     PermuteBehindView,
     ViewBeforePermutation,
     transposed_source,
+)
+from tileas_xdsl.transforms.normalize_dot_operands.permuted_elements import (
+    PermuteBehindElements,
+    PermuteBehindOperation,
 )
 from tileas_xdsl.transforms.normalize_dot_operands.pointer_order import (
     LoadPointersInMemoryOrder,
@@ -209,6 +212,7 @@ PATTERNS: tuple[RewritePattern, ...] = (
     LoadPointersInMemoryOrder(),
     FoldPermutations(),
     PermuteBehindElements(),
+    PermuteBehindOperation(),
     PermuteBehindView(),
     ViewBeforePermutation(),
     CarryUnpermuted(),
@@ -226,7 +230,7 @@ class TileasNormalizeDotOperands(ModulePass):
 
     A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`,
     one through pointers where products read what it loads from shared memory.
-    Consecutive permutations are folded.  A permuted operand is stored to shared memory as it was
+    Consecutive permutations are folded, around what is computed element by element too.  A permuted operand is stored to shared memory as it was
     loaded and viewed column-major: B always, A where the unit reads it MN-major.  A that is
     computed elementwise from accumulators of wgmma, in 16 bits, stays in registers; in 8 bits, too,
     in the order of the accumulators, where threads transpose B for it, which they do in that order.

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.product_ends import exchange_ends
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import set_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import (
@@ -37,6 +38,7 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.transforms.choose_tma.byte_columns import computed_columns, takes_columns
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
     in_whole_rows,
@@ -55,17 +57,19 @@ class ExchangeOperands(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
-        computed = _computed_b(op)
-        if computed is None or not is_of_stage(op.a) or not _is_accumulated_apart(op):
-            return
-        if not is_computed_fragment(op, computed) or not _is_cheaper(op):
+        computed, columns = _computed_b(op), computed_columns(op.b)
+        if not is_of_stage(op.a) or not _is_accumulated_apart(op) or not _is_cheaper(op):
             return
         insert, transposed = Insert(rewriter.insert), (1, 0)
+        if computed is None and columns is not None and takes_columns(op, columns):
+            computed = permutation(Permuted(columns, transposed), insert)
+        elif computed is None or not is_computed_fragment(op, computed):
+            return
         rows, depth = shape_of(op.a.type)
-        columns = TensorType(element_of(op.a.type), (depth, rows), transposed_encoding(depth, rows))
+        type_ = TensorType(element_of(op.a.type), (depth, rows), transposed_encoding(depth, rows))
         made = insert(
             DotOp(
-                *(computed, insert(ViewOp(op.a, columns)).result),
+                *(computed, insert(ViewOp(op.a, type_)).result),
                 permutation(Permuted(op.c, transposed), insert),
                 op.atom,
                 signedness_a=op.signedness_b,
@@ -74,6 +78,8 @@ class ExchangeOperands(RewritePattern):
             )
         )
         made.attributes |= op.attributes
+        if columns is not None:
+            set_rows_in_pairs(made)
         exchange_ends(made, rows)
         rewriter.replace(op, [], [permutation(Permuted(made.results[0], transposed), insert)])
 

@@ -44,6 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, set_fla
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.transforms.choose_tma.accumulator_stores import store_by_tma, stores_accumulator
+from tileas_xdsl.transforms.choose_tma.byte_columns import ColumnsOfBytes
 from tileas_xdsl.transforms.choose_tma.computed_operands import (
     is_fragment,
     is_made_into_operand,
@@ -173,6 +174,7 @@ PATTERNS: tuple[RewritePattern, ...] = (LoadByTma(), CopyPointed(), StoreByTma()
 
 OPERAND_PATTERNS: tuple[RewritePattern, ...] = (
     ExchangeOperands(),
+    ColumnsOfBytes(),
     OperandAInRegisters(),
     CarryUnpermuted(),
     FoldPermutations(),
@@ -217,8 +219,8 @@ class TileasChooseTma(ModulePass):
     behind it; those stores as loops over pieces of their columns that shared memory has room
     for, those that tokens order among themselves too.  Where TMA cannot do one it stays, with the
     reason as an attribute.  What threads compute of tiles that TMA loads, for a product of wgmma,
-    stays in registers as A; a computed B makes it the product of the transposes
-    (`exchanged_operands.py`).
+    stays in registers as A, columns of bytes too (`byte_columns.py`); a computed B makes it the
+    product of the transposes (`exchanged_operands.py`).
 
     Idempotent; it has no diagnostics and never stops a pipeline.
     """

@@ -10,10 +10,10 @@ element come before permutations, so that products and loads stand next to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.hints import isa
@@ -21,11 +21,8 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
-from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import taken
 
@@ -90,57 +87,6 @@ class FoldPermutations(RewritePattern):
             rewriter.replace(op, [], [made])
         elif outer.is_identity:
             rewriter.replace(op, [], [outer.source])
-
-
-class PermuteBehindElements(RewritePattern):
-    """Compute what is stored as B of a product as its elements lie, and permute the result.
-
-    generate { ^(i, j): sitofp (extract %x[j, i]) }    permutes generate { ^(j, i): sitofp .. }
-    """
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: GenerateOp, rewriter: PatternRewriter) -> None:
-        users = [use.operation for use in op.result.uses]
-        if permuted(op.result) is not None or not all(map(_stores_b, users)):
-            return
-        orders = {*_orders(op)}
-        if len(orders) != 1:
-            return
-        (order,) = orders
-        if order == tuple(range(len(order))):
-            return
-        extents = [shape_of(op.result.type)[k] for k in order]
-        made = GenerateOp.create(
-            result_types=[TensorType(element_of(op.result.type), extents)],
-            regions=[op.detach_region(op.body)],
-        )
-        block = made.body.block
-        new = [block.insert_arg(IndexType(), len(block.args)) for _ in order]
-        for argument, k in zip(new, order, strict=True):
-            block.args[k].replace_all_uses_with(argument)
-        for argument in tuple(block.args[: len(order)]):
-            block.erase_arg(argument)
-        insert = Insert(rewriter.insert)
-        source = insert(made).results[0]
-        rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
-
-
-def _stores_b(op: Operation) -> bool:
-    """Whether an operation puts a tile into shared memory for products that have it as B."""
-    if not isinstance(op, ConvertLayoutOp) or space_of(op.result.type) is not Space.SMEM:
-        return False
-    return all(isinstance(use.operation, DotOp) and use.index == 1 for use in op.result.uses)
-
-
-def _orders(op: GenerateOp) -> Iterator[tuple[int, ...]]:
-    """The orders in which a body reads tiles of as many dimensions, all of their elements."""
-    dimension_of: dict[SSAValue, int] = {v: n for n, v in enumerate(op.body.block.args)}
-    for inner in op.body.block.ops:
-        if not isinstance(inner, tensor.ExtractOp):
-            continue
-        order = tuple(dimension_of.get(index, -1) for index in inner.indices)
-        if sorted(order) == list(range(len(dimension_of))):
-            yield order
 
 
 class PermuteBehindView(RewritePattern):
@@ -227,10 +173,10 @@ class CarryUnpermuted(RewritePattern):
 
 def _is_only_undone(argument: SSAValue, by: Permuted) -> bool:
     """Whether all that a loop does with a tile it carries is to undo a permutation."""
-    made, inverse = _readers(argument), _inverse(by.order)
+    made, undone = _readers(argument), inverse(by.order)
     found = [permuted(one.result) if isinstance(one, GenerateOp) else None for one in made]
     return bool(found) and all(
-        one is not None and one.source is argument and one.order == inverse for one in found
+        one is not None and one.source is argument and one.order == undone for one in found
     )
 
 
@@ -242,7 +188,8 @@ def _readers(tile: SSAValue) -> list[Operation | None]:
     ]
 
 
-def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the order that undoes an order."""
     return tuple(order.index(k) for k in range(len(order)))
 
 
@@ -251,7 +198,7 @@ def _carry(op: scf.ForOp, index: int, found: Permuted, rewriter: PatternRewriter
     insert, end = Insert(rewriter.insert), op.body.block.last_op
     assert end is not None
     inits = [*op.iter_args]
-    inits[index] = permutation(Permuted(inits[index], _inverse(found.order)), insert)
+    inits[index] = permutation(Permuted(inits[index], inverse(found.order)), insert)
     argument = op.body.block.args[index + 1]
     undone = [one for one in _readers(argument) if one is not None]
     argument = rewriter.replace_value_with_new_type(argument, found.source.type)

@@ -142,7 +142,7 @@ def is_computed_fragment(
             return True
         if isinstance(made, ConvertLayoutOp) and is_of_stage(made.source):
             return True
-        new = [source for source in _element_wise_sources(value) if source not in seen]
+        new = [source for source in element_wise_sources(value) if source not in seen]
         seen.update(new)
         pending += new
     return False
@@ -155,7 +155,7 @@ def is_of_stage(tile: SSAValue) -> bool:
     return isinstance(tile.owner, TiledLoadOp) and isinstance(tile.owner.atom.data, TmaAtom)
 
 
-def _element_wise_sources(value: SSAValue) -> Sequence[SSAValue]:
+def element_wise_sources(value: SSAValue) -> Sequence[SSAValue]:
     """Return the tiles of which each element goes into at most one element of a tile."""
     op = value.owner
     if (carried := inflows(value)) is not None:

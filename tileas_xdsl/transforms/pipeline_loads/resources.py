@@ -154,11 +154,12 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         return f"an instruction wants {least} registers at entry, of which there are {at_entry}"
     if _may_share(found, spec) and _fits_twice(found, warps, slot, target):
         room = _shared_memory_left(found, BLOCKS_OF_SMALL_TILES, target)
-        wanted, runs_on = _stages(found, room, slot)
+        registers = _registers(found, warps, BLOCKS_OF_SMALL_TILES, target)
+        wanted, runs_on = _stages(found, room, slot, warps * WARP, registers[1])
         return Resources(
             wanted,
             warps,
-            _registers(found, warps, BLOCKS_OF_SMALL_TILES, target),
+            registers,
             BLOCKS_OF_SMALL_TILES,
             stages_ahead(found, wanted * slot, BLOCKS_OF_SMALL_TILES, target),
             runs_on,
@@ -168,7 +169,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     if not _has_room_for_sums(found, warps, spec.occupancy, target):
         return f"the sums of a tile do not fit {per_thread} registers of each of its threads"
     room = _shared_memory_left(found, spec.occupancy, target)
-    stages, runs_on = _stages(found, room, slot)
+    stages, runs_on = _stages(found, room, slot, warps * WARP, per_thread)
     if stages < MIN_STAGES:
         return f"two stages of {slot} bytes do not fit; a block has {max(room, 0)} for them"
     ahead = stages_ahead(found, stages * slot, spec.occupancy, target)
@@ -186,19 +187,28 @@ def _shared_memory_left(found: LoadLoop, blocks: int, target: Target) -> int:
     return target.shared_memory_per_block // blocks - RESERVED - _other_bytes(found)
 
 
-def _stages(found: LoadLoop, room: int, slot: int) -> tuple[int, bool]:
+def _stages(found: LoadLoop, room: int, slot: int, threads: int, most: int) -> tuple[int, bool]:
     """Return as many as are wanted and fit, and whether the product of the loop may run on.
 
-    A further place of its operand leaves enough of them then (`late_products`).
+    A further place of its operand leaves enough of them then (`late_products`), or in registers,
+    of which each of the `threads` that multiply has `most`.
     """
-    wanted, products = _wanted_stages(found), instances_in(found.loop, DotOp)
+    stages, products = _wanted_stages(found), instances_in(found.loop, DotOp)
     operand = late_products.written_operand(products[0]) if len(products) == 1 else None
     if operand is not None:
         further = (late_products.PLACES - 1) * aligned_bytes(operand.type)
-        beside = min(wanted, (room - further) // slot)
+        beside = min(stages, (room - further) // slot)
         if beside >= late_products.MIN_STAGES:
             return beside, True
-    return min(wanted, room // slot), False
+    stages = min(stages, room // slot)
+    # Other CTAs of the multiprocessor would multiply meanwhile.
+    is_single = operand is None and len(products) == 1 and runs_at_once(found)
+    if not is_single or not late_products.computes_a(products[0]):
+        return stages, False
+    (product,) = products
+    read = [load.result for load in late_products.loads_of_a(product)]
+    held = sum(map(tile_registers, (*read, product.a, product.a, product.c))) // threads
+    return stages, stages >= late_products.MIN_STAGES and held <= most - LEAST_HEADROOM
 
 
 def stages_ahead(found: LoadLoop, held: int, blocks: int, target: Target) -> int:

@@ -17,6 +17,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import has_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import major_of
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -161,7 +162,7 @@ def operand_a(e: ThreadBuilder, op: AsyncDotOp | DotOp, groups: int) -> OperandA
             f"has A in registers, {rows} rows for {groups} warpgroups, which share its columns; "
             "they read A from shared memory",
         )
-    layout = fragment_layout(rows, columns, bits, groups)
+    layout = fragment_layout(rows, columns, bits, groups, in_pairs=has_rows_in_pairs(op))
     if has_depth_of_sums(op):
         layout = fragment_of_sums(rows, columns, groups)
     tile = in_registers(e, op, op.a, layout)

@@ -45,6 +45,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import (
     mma_instruction,
 )
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import has_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
@@ -250,7 +251,8 @@ def _accumulators(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayo
     for value in group.values:
         op = value.owner
         if isinstance(op, DotOp | AsyncDotOp) and mma_instruction(op.atom) == "wgmma":
-            return accumulator_layout(rows, columns, agent.groups)
+            in_pairs = has_rows_in_pairs(op)
+            return accumulator_layout(rows, columns, agent.groups, in_pairs=in_pairs)
     return None
 
 

@@ -86,7 +86,12 @@ from tileas_xdsl.threads.codegen.thread_ids import (
 )
 from tileas_xdsl.threads.gmem.async_copies import can_copy
 from tileas_xdsl.threads.pipeline.kernel_plan import loads_of
-from tileas_xdsl.threads.pipeline.late_products import PLACES, late_product, write_first
+from tileas_xdsl.threads.pipeline.late_products import (
+    PLACES,
+    late_product,
+    load_first,
+    write_first,
+)
 from tileas_xdsl.threads.pipeline.mbarriers import (
     allocate_mbarriers,
     initialize_mbarriers,
@@ -393,9 +398,12 @@ def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
         is_later = e.insert(
             arith.CmpiOp(e.scalar(late.loop.body.block.args[0]), e.scalar(late.loop.lb), "ne")
         ).result
-        write_first(late)
         wait = partial(finish_in_loop, e, late, stages, index, is_later)
-        e.late_operands[late.operand] = LateOperand(wait, PLACES, _parity(e, stages, index))
+        if late.operand is None:
+            e.late_waits[load_first(late)] = wait
+        else:
+            write_first(late, late.operand)
+            e.late_operands[late.operand] = LateOperand(wait, PLACES, _parity(e, stages, index))
         return [OrderToken(stages), *_read(e, op, stages, index)]
     payload = _read(e, op, stages, index)
     tiles = op.regions[0].block.args if op.regions else ()

@@ -7,13 +7,18 @@ operand is computed (`threads/pipeline/late_products.py`), the stage of the roun
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import LaneIdxOp, MbarrierArriveOp, UmmaCommitOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import ConsumeOneOp
 from tileas_xdsl.dialects.xdsl_ops import binary_op, selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.codegen.integer_ops import cta_mask, i32_constant, is_equal
+from tileas_xdsl.threads.codegen.integer_ops import (
+    cta_mask,
+    i32_constant,
+    is_equal,
+    logical_and,
+)
 from tileas_xdsl.threads.codegen.lowered_values import (
     LateSums,
     Lowered,
@@ -23,7 +28,6 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Stages,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, is_mma_issuer
 from tileas_xdsl.threads.dot.dot_wgmma import before_late_products, finished
 from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
@@ -58,14 +62,16 @@ def release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool =
         _arrive_of_warp(e, barrier, stages)
 
 
-def _arrive_of_warp(e: ThreadBuilder, barrier: SSAValue, stages: Stages) -> None:
+def _arrive_of_warp(
+    e: ThreadBuilder, barrier: SSAValue, stages: Stages, condition: SSAValue | None = None
+) -> None:
     """Arrive once for a warp in every block that loads into the stage, a lane in each of them."""
     if stages.group == 1 or e.by_one_thread:
-        _arrive(e, barrier, stages, is_elected_in_warp(e))
+        _arrive(e, barrier, stages, logical_and(e, is_elected_in_warp(e), condition))
         return
     lane = e.insert(LaneIdxOp()).result
     is_of_group = e.insert(arith.CmpiOp(lane, i32_constant(e, stages.group), "ult")).result
-    e.insert(MbarrierArriveOp(barrier, is_of_group, lane))
+    e.insert(MbarrierArriveOp(barrier, logical_and(e, is_of_group, condition), lane))
 
 
 def _arrive(e: ThreadBuilder, barrier: SSAValue, stages: Stages, elected: SSAValue | None) -> None:
@@ -89,16 +95,16 @@ def finish_in_loop(
 def _finish(
     e: ThreadBuilder, sums: LateSums, stages: Stages, index: StageIndex, is_any: SSAValue
 ) -> LateSums:
-    """Wait for the product of the round before a stage, if there was one, and release its stage."""
+    """Wait for the product of the round before a stage, if there was one, and release its stage.
+
+    Without a branch, which parts code that ptxas would schedule as one.
+    """
     done = finished(e, sums)
     is_first = is_equal(e, index.stage, 0)
     before = e.insert(binary_op(arith.SubiOp, index.stage, i32_constant(e, 1))).result
     last = i32_constant(e, stages.count - 1)
     stage = e.insert(selection(is_first, last, before)).result
-    block = Block()
-    with e.within(block):
-        release(e, stages, StageIndex(stage, index.phase))
-    run_if(e, is_any, block)
+    _arrive_of_warp(e, advance(e, stages.empty, stage), stages, is_any)
     return done
 
 

@@ -15,6 +15,8 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, placed_tile
 from tileas_xdsl.dialects.nv_tileas.attributes import mma_instruction
 from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.row_order import has_rows_in_pairs
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -31,7 +33,11 @@ from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Family
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permuted
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
+    Permuted,
+    inverse,
+    permuted,
+)
 
 
 def fragments(
@@ -42,7 +48,7 @@ def fragments(
     moved = [one for one in permutations if has_accumulators(a, one.source)]
     if moved:
         return [(_moved(a, one, agent), Family.LINEAR) for one in moved]
-    fragment = _fragment_of_a(group, agent)
+    fragment = _fragment_of_a(group, agent) or _permuted_fragment_of_a(group, agent)
     return [] if fragment is None else [(fragment, Family.DOT_OPERAND)]
 
 
@@ -60,15 +66,39 @@ def _fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
     """Return the fragment in which wgmma reads a tile of the group as A, where it is all rows."""
     users = [use.operation for value in group.values for use in value.uses]
     product = next((op for op in users if reads_fragment(op, group)), None)
-    if not isinstance(product, DotOp):
-        return None
-    rows, columns = group.shape
+    return _fragment(product, agent) if isinstance(product, DotOp) else None
+
+
+def _fragment(product: DotOp, agent: Agent) -> RegisterLayout | None:
+    """Return the fragment in which wgmma reads A of a product from registers."""
+    rows, columns = shape_of(product.a.type) or (0, 0)
     bits = bits_of(element_of(product.a.type))
     if not takes_registers(product) or warpgroup_grid(rows, agent.groups) != (agent.groups, 1):
         return None
     if has_depth_of_sums(product):
         return fragment_of_sums(rows, columns, agent.groups)
-    return fragment_layout(rows, columns, bits, agent.groups)
+    in_pairs = has_rows_in_pairs(product)
+    return fragment_layout(rows, columns, bits, agent.groups, in_pairs=in_pairs)
+
+
+def _permuted_fragment_of_a(group: TileGroup, agent: Agent) -> RegisterLayout | None:
+    """Return the layout of a tile whose permutation is A with its rows in pairs, in A's registers.
+
+    Other permutations of tiles that threads load go through shared memory: a lane has elements of A
+    that are side by side along K, which lie apart there.
+    """
+    for value in group.values:
+        for made in (use.operation.parent_op() for use in value.uses):
+            found = permuted(made.result) if isinstance(made, GenerateOp) else None
+            if not isinstance(made, GenerateOp) or found is None or found.source is not value:
+                continue
+            for product in (use.operation for use in made.result.uses):
+                if not isinstance(product, DotOp) or not has_rows_in_pairs(product):
+                    continue
+                fragment = _fragment(product, agent)
+                if fragment is not None and product.a is made.result:
+                    return permuted_dimensions(fragment, inverse(found.order))
+    return None
 
 
 def reads_fragment(op: Operation, group: TileGroup) -> bool:
