@@ -114,6 +114,7 @@ def test_what_a_in_registers_is_computed_of_is_loaded_while_a_product_runs(
     text = usual.divided(1).ptx
     loop = text[text.index(loads) : text.rindex("wgmma.commit_group")]
     before, behind = loop.split("wgmma.wait_group.sync.aligned 0;")
+    assert "sub.rn.f16x2" not in before
     assert loads not in behind
     assert behind.index("mbarrier.arrive") < behind.index("sub.rn.f16x2")
     assert behind.index("sub.rn.f16x2") < behind.index("wgmma.mma_async")

@@ -230,10 +230,11 @@ class TileasNormalizeDotOperands(ModulePass):
 
     A load whose columns are contiguous in memory becomes one of rows, permuted by a `generate`,
     one through pointers where products read what it loads from shared memory.
-    Consecutive permutations are folded, around what is computed element by element too.  A permuted operand is stored to shared memory as it was
-    loaded and viewed column-major: B always, A where the unit reads it MN-major.  A that is
-    computed elementwise from accumulators of wgmma, in 16 bits, stays in registers; in 8 bits, too,
-    in the order of the accumulators, where threads transpose B for it, which they do in that order.
+    Consecutive permutations are folded, around what is computed element by element too.  A
+    permuted operand is stored to shared memory as it was loaded and viewed column-major: B always,
+    A where the unit reads it MN-major.  A that is computed elementwise from accumulators of wgmma,
+    in 16 bits, stays in registers; in 8 bits, too, in the order of the accumulators, where threads
+    transpose B for it, which they do in that order.
     Loop-invariant copies to shared memory are hoisted.  Loads through other operations than `view`
     of `make_memref` stay as they are.
     """
