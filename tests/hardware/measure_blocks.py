@@ -2,8 +2,8 @@
 
     python tests/hardware/measure_blocks.py
 
-Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `missing`,
-`load_variation`, `atomic_rate`.  Needs a GPU of compute capability 9.0 and its driver, as
+Constants of `tileas_xdsl/target/costs/latencies.py`: `launch`, `block_launch`, `kept`,
+`lost`, `load_variation`, `atomic_rate`.  Needs a GPU of compute capability 9.0 and its driver, as
 `measure_latencies.py` does.
 """
 

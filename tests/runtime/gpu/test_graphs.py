@@ -16,7 +16,8 @@ from kernels import VectorAdd
 from tileas_xdsl.runtime.gpu.array_copies import from_device, to_device
 from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.graphs import Graph, Stream
-from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES, WARM_UP, timed
+from tileas_xdsl.runtime.gpu.launch_device import GpuDevice
+from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES, FLOODS, WARM_UP, timed
 from tileas_xdsl.runtime.kernel_launcher import Launcher
 
 
@@ -92,6 +93,18 @@ def test_launches_are_timed_one_by_one_with_a_cold_cache() -> None:
     assert CACHE_BYTES > 100 << 20
     gc.collect()
     assert (api.live["event"], api.live["memory"]) == (0, 0)
+
+
+def test_a_launch_that_is_timed_alone_is_made_while_memory_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tileas_xdsl.runtime.gpu.launch_device.launch_function", lambda: None)
+    driver, api = recording_driver()
+    written: list[int] = []
+    device = GpuDevice(Device(driver))
+    device.measure(lambda: written.append(api.calls["cuMemsetD8Async"]), 0, flush=True)
+    device.measure(lambda: written.append(api.calls["cuMemsetD8Async"]), 0, flush=False)
+    assert written == [FLOODS, FLOODS]
 
 
 def test_arrays_go_to_the_gpu_and_come_back() -> None:

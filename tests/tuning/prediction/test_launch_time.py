@@ -36,22 +36,6 @@ def test_a_loop_that_loads_ahead_waits_for_dram_in_each_block() -> None:
     assert found.microseconds > moving + HOPPER.grid_launch / 1e3 + 4
 
 
-def test_misses_of_the_first_wave_cost_what_stages_do_not_hide(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Seven stages of 640 cycles are on their way for longer than a miss takes, two are not."""
-
-    def slower(tiles: dict[str, int]) -> float:
-        case = CASES["matmul f16 4000x512x8192"]
-        monkeypatch.setitem(table.LATENCIES, "sm_90a", HOPPER)
-        found = _predicted(case, **tiles).microseconds
-        monkeypatch.setitem(table.LATENCIES, "sm_90a", replace(HOPPER, miss_latency=1))
-        return found / _predicted(case, **tiles).microseconds
-
-    assert slower({"tm": 128, "tn": 128, "tk": 64}) == 1
-    assert 1.02 < slower({"tm": 64, "tn": 128, "tk": 32}) < 2
-
-
 def _note_apart(note_rows: Any, load: TiledLoadOp, stride: int, *, at_once: bool) -> None:
     assert at_once
     note_rows(load, stride, at_once=False)

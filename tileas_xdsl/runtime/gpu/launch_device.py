@@ -11,7 +11,7 @@ from tileas_xdsl.runtime.gpu.device import Device, Memory, Module, gpu
 from tileas_xdsl.runtime.gpu.driver import TensorMapMemory
 from tileas_xdsl.runtime.gpu.launch_api import LaunchFunction, failure, launch_function
 from tileas_xdsl.runtime.gpu.launch_memory import PER_THREAD_STREAM, Rows
-from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES
+from tileas_xdsl.runtime.gpu.timing import CACHE_BYTES, FLOODS
 from tileas_xdsl.target.kernel_abi import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map import TensorMap
 from tileas_xdsl.target.tma.tensor_map_rules import check_tensor_map
@@ -92,7 +92,8 @@ class GpuDevice:
         if flush:
             if self._flood is None:
                 self._flood = device.memory(CACHE_BYTES)
-            self._flood.clear(stream)
+            for _ in range(FLOODS):
+                self._flood.clear(stream)
         start.record(stream)
         launch()
         end.record(stream)

@@ -11,6 +11,10 @@ from tileas_xdsl.runtime.gpu.device import Device
 CACHE_BYTES = 256 << 20
 """Bytes written between launches: more than the L2 cache of any GPU."""
 
+FLOODS = 4
+"""Such writes in front of a launch that is timed alone: 260 us of an H200, in which the host makes
+the launch.  Behind a single one the GPU waited for the host, and 64 us were timed as 108."""
+
 WARM_UP = 3
 
 

@@ -82,8 +82,6 @@ class Latencies:
     """The same of TMA, of what others load at that time too: operands of products."""
     store_rate: int
     """Bytes per cycle from one multiprocessor to the L2 cache, when all of them store."""
-    miss_latency: int
-    """A bulk load that misses the L2 cache, while all multiprocessors load."""
     dram_rate: int
     """Bytes per cycle of a multiprocessor's share of DRAM: of Hopper 4.31 TB/s, as measured on an
     H200; of others the published bandwidth."""
@@ -246,7 +244,6 @@ _HOPPER = Latencies(
     load_rate=46,
     operand_rate=52,
     store_rate=18,
-    miss_latency=1400,
     dram_rate=18,
     dram_bandwidth=4700,
     dram_turn=26,
@@ -293,7 +290,6 @@ SOURCES: Mapping[str, str] = {
     "load_rate": "DeepGEMM, sm90.hpp; bulk loads by all of data of their own arrive at 35",
     "store_rate": H200 + "bulk store of 131072 B, by all: 20",
     "operand_rate": LATEST + "products of 64x256x32 tiles at 58; bulk loads of what 32 load at 92",
-    "miss_latency": LATEST + "48, 64, 96 KB on their way: 36, 48, 66 B a cycle of what 32 load",
     "dram_rate": H200 + "a copy of 4.31 TB/s",
     "dram_bandwidth": H200 + "reads of 128, 256, 512 MiB: 32.8, 62.4, 119.7 us",
     "dram_turn": H200 + "copies of 256, 512 MiB: 131.4, 262.8 us, sums of two: 186.2, 371.8",

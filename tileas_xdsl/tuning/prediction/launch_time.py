@@ -195,12 +195,9 @@ class _Program:
     warps: int
     loops: Sequence[tuple[Operation, LoopFacts]]
     outside: Roofline | None
-    waves: int
     rounds: Mapping[Location | None, int]
     """Of loops that load several rounds together, by location."""
     busy: float
-    stages: int
-    """Of the loop that is divided between agents."""
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
@@ -210,25 +207,13 @@ class _Program:
         for loop, facts in self.loops:
             iterations = _iterations(loop, numbers, found)
             waits = _iterations(loop, numbers, found, self.rounds.get(facts.location, 1))
-            _add_loop(found, loop, facts, iterations, waits, self._missing(loop, facts))
+            _add_loop(found, loop, facts, iterations, waits)
         started = OF_START * self.warps
         if self.outside is not None:
             found.add_serial(self.outside, self.function.body.block, 1)
             started += OF_ACCESS * self.outside.bytes / ACCESS_BYTES
         found.demand("compute", started / SCHEDULERS)
         return found
-
-    def _missing(self, loop: Operation, facts: LoopFacts) -> float:
-        """Return the cycles that an iteration waits for DRAM, in the mean of all blocks.
-
-        All stages but the one that is read are on their way, so one is filled in each such part of
-        the latency.  The first of some waves of blocks finds nothing in the L2 cache, nor do other
-        blocks that read the same at that time.
-        """
-        if facts.cycles is None or not isinstance(loop.parent_op(), func.FuncOp):
-            return 0.0
-        apart = self.costs.miss_latency / max(self.stages - 1, 1)
-        return max(apart - facts.cycles, 0.0) / self.waves
 
     @property
     def peak(self) -> float:
@@ -261,13 +246,11 @@ def predicted(
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
-    together, stages = residency(function, target, pipelined)
+    together = residency(function, target, pipelined)
     traffic = traffic_of(function, numbers, blocks, together * costs.multiprocessors, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     busy = min(blocks / costs.multiprocessors, 1.0)
-    program = _Program(
-        function, costs, spec.num_warps, tuple(known), outside, waves, rounds, busy, stages
-    )
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside, rounds, busy)
 
     def demands(numbers: Sequence[ScalarValues]) -> _Block:
         found = program.block(numbers)
@@ -412,17 +395,16 @@ def _add_loop(
     facts: LoopFacts,
     iterations: float,
     waits: float,
-    missing: float,
 ) -> None:
     """Add the iterations of a loop; of a pipelined one the first waits for what it loads.
 
-    Each waits so many `missing` cycles more for DRAM; others wait so often for what they load.
+    Others wait so often for what they load.
     """
     if facts.cycles is not None and not _is_serial(facts):
         if facts.roofline is not None:
             block.flops += iterations * facts.roofline.product_flops
         busiest = max((one.cycles for one in facts.units), default=0.0)
-        waiting = (max(facts.cycles - busiest, 0) + missing) * iterations
+        waiting = max(facts.cycles - busiest, 0) * iterations
         moved = 0 if facts.roofline is None else iterations * facts.roofline.bytes
         unit = facts.bound or LATENCY
         block.loops.append(_PipelinedLoop(unit, iterations * busiest, waiting, moved))
@@ -444,8 +426,8 @@ def _is_serial(facts: LoopFacts) -> bool:
     return not has_product and (is_refused or not is_divided)
 
 
-def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> tuple[int, int]:
-    """Return how many blocks of a kernel the compiler lets share a multiprocessor, and stages.
+def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> int:
+    """Return how many blocks of a kernel the compiler lets share a multiprocessor.
 
     Without a pipeline these are as many as registers leave room for, when loads stand together.
     """
@@ -453,10 +435,10 @@ def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> tup
     if isinstance(found, LoadLoop):
         resources = resources_of(found, target)
         if isinstance(resources, Resources):
-            return resources.blocks, resources.stages
+            return resources.blocks
     spec = KernelFacts(function).spec
     (last,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
-    return expected_blocks(last, spec.num_warps, spec.occupancy, target, typical=True), 1
+    return expected_blocks(last, spec.num_warps, spec.occupancy, target, typical=True)
 
 
 def _power(flops: float, seconds: float, peak: float, costs: Latencies) -> float:
