@@ -14,6 +14,7 @@ few shifts.  Any other table is looked up bit by bit.  A negative entry may beco
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -115,6 +116,7 @@ def _once(e: ThreadBuilder, number: Number) -> SSAValue:
 LANE, WARP, THREAD = (Variable(key=name, is_natural=True) for name in ("lane", "warp", "thread"))
 
 
+@lru_cache
 def _of_bits(kind: str, coefficients: Coefficients, total: Number = 0) -> Number:
     """Multiples of groups of bits of the thread, combined with a total.
 
@@ -161,6 +163,7 @@ def _of_digits(digits: Sequence[ThreadDigit], coefficients: Coefficients) -> Num
     return total
 
 
+@lru_cache
 def _flips(coefficients: Coefficients) -> Number:
     """Bits of the thread moved to the bits that they flip, by the distance that they move."""
     total: Number = 0

@@ -21,6 +21,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute.types.elements import stored_bytes
 from tileas_xdsl.dialects.cute_nvgpu import LdsmOp, StsmOp
+from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS, warps_of
 from tileas_xdsl.layout.convert.transfers import Direction, Transfer, side_of
@@ -147,7 +148,7 @@ def load_accesses(
     for k in range(moves.transfer.instructions):
         table = moves.addresses(k)
         if (table >= 0).any():
-            type_ = VectorType(element, [len(moves.registers(k))])
+            type_ = vector_of(element, len(moves.registers(k)))
             yield k, _load(e, pointer, moves, table, type_, digits)
 
 
@@ -177,7 +178,7 @@ def store_by_table(
         if not (table >= 0).any():
             continue
         value = file.joined([file.vector_element(register) for register in moves.registers(k)])
-        type_ = VectorType(fragment.element, [len(moves.registers(k))])
+        type_ = vector_of(fragment.element, len(moves.registers(k)))
         if moves.is_of_matrices:
             at = _matrix_pointer(e, pointer, table)
             e.insert(StsmOp(at, value, _words(type_), moves.is_transposed))
