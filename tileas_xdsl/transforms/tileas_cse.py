@@ -86,6 +86,10 @@ class _Merging:
     Regions come before the operation around them and stay as they are until `erase`: else what is
     deep inside loops and branches would be asked once for each of them.
     """
+    _writes: int = 0
+    """How many operations so far may write."""
+    _writes_before: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """By operation that reads."""
 
     def region(self, region: Region, known: Known) -> None:
         """Merge in a region of one block what is known around it, and what it computes twice."""
@@ -116,12 +120,15 @@ class _Merging:
         if not _is_read(op) and not _may_be_seen(effects) and is_trivially_dead(op):
             self._unused.append(op)
             return
-        if any(region.first_block is not region.last_block for region in op.regions):
-            return
         if type(op) in self._also_free:
             effects = _NO_EFFECTS
+        self._writes += _may_write(effects)
+        if any(region.first_block is not region.last_block for region in op.regions):
+            return
         if effects is None or any(effect.kind is not MemoryEffectKind.READ for effect in effects):
             return
+        if effects:
+            self._writes_before[op] = self._writes
         key = _key(op)
         if not (alike := known.get(key)):
             known[key] = (op,)
@@ -136,15 +143,7 @@ class _Merging:
 
     def _reads_the_same(self, first: Operation, second: Operation) -> bool:
         """Return whether no write between two reads may be of what they read."""
-        return first.parent is second.parent and not self._writes_between(first, second)
-
-    def _writes_between(self, first: Operation, second: Operation) -> bool:
-        between = next_of(first)
-        while between is not None and between is not second:
-            if type(between) not in self._also_free and _may_write(self._effects_of(between)):
-                return True
-            between = next_of(between)
-        return False
+        return first.parent is second.parent and self._writes_before[first] == self._writes
 
     def _effects_of(self, op: Operation) -> Effects:
         """Return the effects of an operation on memory, None where they are not known."""
