@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.collection import collected_rarely
@@ -32,7 +31,9 @@ from tileas_xdsl.compilation.compiled_module import CompiledModule
 from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
 from tileas_xdsl.compilation.pass_execution import make_pass
 from tileas_xdsl.compilation.reproducers import PassRunner
+from tileas_xdsl.compilation.specializing import specializing_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
+from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -46,30 +47,16 @@ from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
 from tileas_xdsl.pipelines import (
-    ASKING,
-    BOUND_ROWS,
-    DEAL_ITERATIONS,
-    FORM_CLUSTERS,
     PIPELINES,
-    PLAN_CTA,
     with_persistence,
 )
 from tileas_xdsl.target.arch import DEFAULT_TARGET
 from tileas_xdsl.target.kernel_abi import (
     ANY_ROWS,
-    BOUNDED_ROWS,
-    FEW_TILE_BLOCKS,
-    PERSISTENT_LAUNCHES,
-    SHARED_LOADS,
-    UNEVEN_WAVES,
     KernelAbi,
 )
 from tileas_xdsl.target.launches.specializations import (
     ChooseSpecialization,
-    LaunchPredicate,
-    chosen_count,
-    chosen_lengths,
-    chosen_loads,
     unspecialized,
 )
 
@@ -247,6 +234,42 @@ def default_passes(module: ModuleOp, kernel: str | None = None) -> Sequence[ArgS
     return [*left.to_tiles, *left.passes]
 
 
+@dataclass
+class _PassSequence:
+    """The passes of a compilation that have run, and how long each took."""
+
+    runner: PassRunner
+    choose: ChooseSpecialization
+    after_pass: AfterPass
+    verify: bool
+    specs: list[ArgSpec] = field(default_factory=list[ArgSpec])
+    stages: list[Stage] = field(default_factory=list[Stage])
+
+    def run(self, spec: ArgSpec, working: ModuleOp) -> None:
+        """Run a pass, and once more if a predicate that it leaves selects a specialization."""
+        start = time.perf_counter()
+        self.runner.run(make_pass(spec), working, verify=self.verify)
+        self.specs.append(spec)
+        self.stages.append(Stage(spec.name, time.perf_counter() - start))
+        self.after_pass(self.stages[-1], working)
+        if (again := specializing_pass(working, spec, self.choose)) is not None:
+            self.run(again, working)
+
+    def run_all(
+        self, specs: Sequence[ArgSpec], source: ModuleOp
+    ) -> tuple[ModuleOp, KernelAbi | None]:
+        """Run passes on a copy of a module; return it, and how its kernel is called."""
+        working, abi = source.clone(), None
+        self.specs.clear()
+        self.runner.begin(source.clone)
+        for spec in specs:
+            if spec.name == "convert-cute-nvgpu-to-ptx":
+                abi = _abi(working)
+            self.run(spec, working)
+        is_ptx = any(isinstance(op, EntryOp) for op in source.ops)
+        return working, _abi(working) if is_ptx else abi
+
+
 @collected_rarely(as_old=True)
 def compile_module(
     module: ModuleOp,
@@ -269,34 +292,12 @@ def compile_module(
     `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
     """
     arch = module_target(module, target).name
-    stages: list[Stage] = []
-    ran: list[ArgSpec] = []
-
     above = module
     runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
     verify = verify_each or is_set(VERIFY_EACH)
-
-    def run(spec: ArgSpec, working: ModuleOp) -> None:
-        start = time.perf_counter()
-        runner.run(make_pass(spec), working, verify=verify)
-        ran.append(spec)
-        stages.append(Stage(spec.name, time.perf_counter() - start))
-        after_pass(stages[-1], working)
-        if (chosen := _chosen(working, spec, choose)) is not None:
-            run(chosen, working)
-
-    def run_all(specs: Sequence[ArgSpec]) -> tuple[ModuleOp, KernelAbi | None]:
-        working, abi = source.clone(), None
-        ran.clear()
-        runner.begin(source.clone)
-        for spec in specs:
-            if spec.name == "convert-cute-nvgpu-to-ptx":
-                abi = _abi(working)
-            run(spec, working)
-        return working, _abi(working) if isinstance(function, EntryOp) else abi
-
-    module = tiles_of(above, arch, run)
-    to_tiles = tuple(ran)
+    passes_run = _PassSequence(runner, choose, after_pass, verify)
+    module = tiles_of(above, arch, passes_run.run)
+    to_tiles = tuple(passes_run.specs)
     function = kernel_named(module, kernel)
     left = remaining(module, [function], host_code=host_code)
     specs = passes or [*left.to_tiles, *left.passes]
@@ -305,7 +306,7 @@ def compile_module(
     is_own = module is not above and list(module.ops) == [function]
     source = module if is_own else module_of(function, module, arch)
     try:
-        working, abi = run_all(specs)
+        working, abi = passes_run.run_all(specs, source)
     except DiagnosticError as error:
         is_by_tiles = tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
         if passes or not is_by_tiles or isinstance(error, BrokenPassError):
@@ -313,8 +314,8 @@ def compile_module(
         reason = error.diagnostics[0].message
         emit_remark(function, f"is not compiled by way of tiles: {reason}", prefix=False)
         specs = PIPELINES[BUFFERS].passes
-        stages.clear()
-        working, abi = run_all(specs)
+        passes_run.stages.clear()
+        working, abi = passes_run.run_all(specs, source)
     general = partial(_compile_general, source, ctx, arch)
     decides_itself = persistent is None and not passes
     again = partial(compile_module, above, ctx, arch, kernel=kernel)
@@ -323,8 +324,8 @@ def compile_module(
         source,
         working,
         arch,
-        ran,
-        stages,
+        passes_run.specs,
+        passes_run.stages,
         ctx,
         abi,
         _host_code(working),
@@ -334,43 +335,6 @@ def compile_module(
         compile_general=general if is_by_tiles else None,
         compile_again=again if decides_itself else None,
     )
-
-
-def _chosen(module: ModuleOp, spec: ArgSpec, choose: ChooseSpecialization) -> ArgSpec | None:
-    """The pass once more, to specialize the kernel by a predicate of its own that holds."""
-    if spec.name not in ASKING or spec.parameters:
-        return None
-    from tileas_xdsl.backend.ptx.abi import bounded_rows_of, few_tile_blocks_of, shared_loads_of
-
-    for op in kernels_in(module):
-        if spec == PLAN_CTA:
-            few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))
-            if (count := chosen_count(few, choose)) > 0:
-                return ArgSpec(spec.name, {"ctas": (count,)})
-        elif spec == BOUND_ROWS:
-            rows = bounded_rows_of(op.attributes.get(BOUNDED_ROWS))
-            if (lengths := chosen_lengths(rows, choose)) is not None:
-                least, most = lengths
-                return ArgSpec(spec.name, {"least": (least,), "most": (most,)})
-        elif spec == FORM_CLUSTERS:
-            shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
-            if (one := chosen_loads(shared, choose)) is not None:
-                place = {"axis": (one.axis,), "count": (one.count,)}
-                return ArgSpec(spec.name, {"mode": ("on",), **place})
-        else:
-            asked = _single_predicate(spec, op)
-            if asked is not None and choose(asked):
-                return ArgSpec(spec.name, {"mode": ("on",)})
-    return None
-
-
-def _single_predicate(spec: ArgSpec, kernel: Operation) -> LaunchPredicate | None:
-    """The predicate of a pass that leaves one alone, between two specializations."""
-    from tileas_xdsl.backend.ptx.abi import persistent_launches_of, uneven_waves_of
-
-    if spec == DEAL_ITERATIONS:
-        return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
-    return persistent_launches_of(kernel.attributes.get(PERSISTENT_LAUNCHES))
 
 
 def _compile_general(module: ModuleOp, ctx: Context, target: str) -> CompiledKernel:
