@@ -1,7 +1,6 @@
 """Code for the length of rows that a launch knows is right, and has nothing behind their ends."""
 
 import re
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ import cuda.tile as ct
 
 from kernels.cutile.layer_norm import layer_norm
 from kernels.cutile.softmax import softmax
+from tests.support.compiling import OfRows, specialized
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.runtime.cutile.executable import Executable
-from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.specializations import LaunchPredicate, unspecialized
+from tileas_xdsl.target.launches.specializations import unspecialized
 from tileas_xdsl.transforms.memory.tileas_bound_rows import TileasBoundRows
 
 
@@ -44,18 +43,12 @@ def expected(kernel: Any, x: Any, *others: Any) -> Any:
     return centred / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * w + b
 
 
-@cache
 def made(
     kernel: Any, element: Any, columns: int, rows: int, width: int, target: str = "sm_90a"
 ) -> CompiledKernel:
     """The kernel for rows of this length."""
     args = arguments(kernel, element, columns, rows, width)
-
-    def choose(predicate: LaunchPredicate) -> bool:
-        is_known = isinstance(predicate, BoundedRows)
-        return is_known and predicate.least <= columns <= predicate.most
-
-    return compile(kernel, *args, target=target)._made_again(choose=choose)
+    return specialized(kernel, *args, choose=OfRows(columns), target=target)
 
 
 CASES = [
@@ -103,12 +96,7 @@ def test_rows_are_stored_whole_where_results_are_aligned_otherwise(
     given = [
         np.pad(one, ((0, 0), (0, gap)))[:, :columns] for one, gap in zip((x, y), gaps, strict=True)
     ]
-
-    def choose(predicate: LaunchPredicate) -> bool:
-        is_known = isinstance(predicate, BoundedRows)
-        return is_known and predicate.least <= columns <= predicate.most
-
-    found = compile(softmax, *given, *sizes, target="sm_90a")._made_again(choose=choose)
+    found = specialized(softmax, *given, *sizes, choose=OfRows(columns))
     assert found.abi.row_lengths is not None
     ran = found.emulate(*given, *sizes, grid=6)
     assert not ran.findings
@@ -164,8 +152,7 @@ def doubled(x, y):
 
 def test_warps_of_a_hint_are_kept() -> None:
     x = np.ones((4, 1280), np.float16)
-    kernel = compile(doubled, x, x.copy(), target="sm_90a")
-    made = kernel._made_again(choose=lambda one: one.may_suit([1280] * 12))
+    made = specialized(doubled, x, x.copy(), choose=OfRows(1280))
     assert (made.abi.row_lengths, made.abi.threads) == ((1280, 1280), 128)
 
 

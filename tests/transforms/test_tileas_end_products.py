@@ -12,10 +12,8 @@ import pytest
 pytest.importorskip("cuda.tile")
 
 from kernels.cutile.attention import LOG2_E, attention
+from tests.support.compiling import OfRows, specialized
 from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.compiler import compile
-from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 KEYS = 100
 
@@ -52,11 +50,7 @@ def checked(d: int, tile: int, target: str) -> CompiledKernel:
     q, k, v = (rng.standard_normal((1, 1, KEYS, d)).astype(np.float16) for _ in range(3))
     args: list[Any] = [q, k, v, np.full_like(q, np.nan)]
     args += [1, 1, LOG2_E / math.sqrt(d), False, tile, tile, width]
-
-    def choose(predicate: LaunchPredicate) -> bool:
-        return isinstance(predicate, BoundedRows) and predicate.least <= d <= predicate.most
-
-    made = compile(attention, *args, target=target)._made_again(choose=choose)
+    made = specialized(attention, *args, choose=OfRows(d), target=target)
     ran = made.emulate(*args, grid=-(-KEYS // tile))
     assert not ran.findings
     s = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) / math.sqrt(d)

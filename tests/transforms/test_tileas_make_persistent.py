@@ -20,11 +20,11 @@ from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.compiler import compile, compile_module
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.interpreters.ptx.execution.state import Order
-from tileas_xdsl.pipelines import PIPELINES, with_persistence
+from tileas_xdsl.pipelines import MAKE_PERSISTENT, PIPELINES, with_persistence
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.errors import TargetError
-from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, TILE_BLOCKS
+from tileas_xdsl.target.kernel_abi import MAX_TILE_BLOCKS, PERSISTENT_LAUNCHES, TILE_BLOCKS
 from tileas_xdsl.target.launches.persistent_launches import ANY_LENGTH, PersistentLaunches
 from tileas_xdsl.target.launches.specializations import LaunchPredicate
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import MAX_PRODUCT_CYCLES
@@ -187,11 +187,12 @@ WIDE = product_problem("matmul", "f16", "f16", (128, 128, 128), (128, 128, 64))
 )
 def test_why_attention_stays(problem: Problem, stays: str | None) -> None:
     """Launches are asked about the others; a product has one CTA then instead of two, and gains."""
-    kernel = problem.compiled("sm_90a")
-    found = reasons_in([kernel.module_after("tileas-make-persistent")])
-    (why,) = (one.why for one in found if one.what == "persistent CTAs")
-    asked = kernel.abi.persistent_launches
-    assert (asked is None) == (stays is not None)
+    passes = PIPELINES["tileas-to-ptx"].passes
+    passes = passes[: passes.index(MAKE_PERSISTENT) + 1]
+    kernel = compile(problem.kernel, *problem.arguments(), target="sm_90a", passes=passes)
+    (why,) = (one.why for one in reasons_in([kernel.module]) if one.what == "persistent CTAs")
+    is_asked = any(PERSISTENT_LAUNCHES in op.attributes for op in kernel.module.ops)
+    assert is_asked == (stays is None)
     assert why.startswith(stays or "launches know")
 
 

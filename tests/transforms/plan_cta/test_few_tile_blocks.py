@@ -16,6 +16,7 @@ from kernels.cutile.quantized_matmul import packed_matmul
 from kernels.cutile.reductions import sum_of_columns
 from kernels.cutile.softmax import softmax
 from tests.runtime.cutile.launches import RecordingGpu
+from tests.support.compiling import OfFewTileBlocks, specialized
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.launches.few_tile_blocks import MIN_BYTES, FewTileBlocks
 from tileas_xdsl.target.launches.specializations import LaunchPredicate, Specialization, suits
@@ -156,7 +157,8 @@ CASES = (
 @pytest.mark.parametrize(("problem", "count"), CASES, ids=str)
 @pytest.mark.sample(3)
 def test_the_result_is_the_same(problem: Problem, count: int, target: str) -> None:
-    kernel = problem.compiled(target).divided(count)
+    choose = OfFewTileBlocks(count)
+    kernel = specialized(problem.kernel, *problem.arguments(), choose=choose, target=target)
     assert kernel.abi.specialization == Specialization(few_ctas=count)
     assert evaluated(problem, kernel).is_right
     assert simulated(problem, kernel).is_right

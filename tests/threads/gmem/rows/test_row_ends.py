@@ -13,10 +13,7 @@ pytest.importorskip("cuda.tile")
 
 import cuda.tile as ct
 
-from tileas_xdsl.compiled_kernel import CompiledKernel
-from tileas_xdsl.compiler import compile
-from tileas_xdsl.target.launches.bounded_rows import BoundedRows
-from tileas_xdsl.target.launches.specializations import LaunchPredicate
+from tests.support.compiling import OfRows, specialized
 
 GRID = 9
 
@@ -31,16 +28,6 @@ def shifted(x: Any, y: Any, rows: ct.Constant[int], columns: ct.Constant[int]) -
     inside = ct.arange(columns, dtype=ct.int32) < count
     total = ct.sum(ct.where(inside, less, 1.0), axis=1, keepdims=True)
     ct.store(y, (i, 0), ct.astype(less - total, y.dtype))
-
-
-def made(args: Any, columns: int) -> CompiledKernel:
-    """The kernel for rows of this length."""
-
-    def choose(predicate: LaunchPredicate) -> bool:
-        is_known = isinstance(predicate, BoundedRows)
-        return is_known and predicate.least <= columns <= predicate.most
-
-    return compile(shifted, *args, target="sm_90a")._made_again(choose=choose)
 
 
 @pytest.mark.parametrize("first", [0, 1, 3, 7])
@@ -63,7 +50,7 @@ def test_rows_are_right_wherever_they_begin(
     x = memory[:, first : first + columns]
     y = np.full((count, columns), 77, np.float32)
     args = (x, y, rows, width)
-    ran = made(args, columns).emulate(*args, grid=GRID)
+    ran = specialized(shifted, *args, choose=OfRows(columns)).emulate(*args, grid=GRID)
     assert not ran.findings
     less = x.astype(np.float32) - x.max(axis=1, keepdims=True).astype(np.float32)
     total = less.sum(axis=1, keepdims=True) + (width - columns)
@@ -76,6 +63,6 @@ def test_words_are_masked_and_no_column_wraps_around() -> None:
     for columns in (1001, 1020):
         x = np.zeros((8, columns), np.float16)
         args = (x, np.zeros_like(x), 1, 1024)
-        kernel = made(args, columns)
+        kernel = specialized(shifted, *args, choose=OfRows(columns))
         found.append(len(re.findall(r"and\.b32 %r\d+, %r\d+, 1023;", kernel.ptx)))
     assert found[0] == 0 < found[1]
