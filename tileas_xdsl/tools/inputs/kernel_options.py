@@ -205,6 +205,18 @@ ClusterOption = Annotated[
         help="Blocks of a cluster, instead of what the kernel says.",
     ),
 ]
+BlockOption = Annotated[
+    Grid | None,
+    typer.Option(
+        "--block",
+        parser=extents,
+        metavar="X[,Y[,Z]]",
+        help="With .ptx files: threads of a block, if the kernel does not say.",
+    ),
+]
+DynamicSharedOption = Annotated[
+    int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
+]
 _ARG_HELP = (
     "The next argument of the kernel: @file.npy (the file stays as it is), an array "
     "f16:128x64:random[:NUMBER], or a scalar i32:128. Elements: f64 f32 tf32 f16 bf16 e4m3 "

@@ -9,15 +9,15 @@ import typer
 
 from tileas_xdsl.tools.console import fail, print_facts
 from tileas_xdsl.tools.inputs.kernel_options import (
+    BlockOption,
     ClusterOption,
-    Grid,
+    DynamicSharedOption,
     GridOption,
     KernelOption,
     RunnableArgOption,
     RunnableInput,
     SignatureOption,
     TargetOption,
-    extents,
 )
 
 if TYPE_CHECKING:
@@ -33,18 +33,8 @@ def run(
     sig: SignatureOption = None,
     target: TargetOption = None,
     cluster: ClusterOption = None,
-    block: Annotated[
-        Grid | None,
-        typer.Option(
-            "--block",
-            parser=extents,
-            metavar="X[,Y[,Z]]",
-            help="With .ptx files: threads of a block, if the kernel does not say.",
-        ),
-    ] = None,
-    shared: Annotated[
-        int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
-    ] = 0,
+    block: BlockOption = None,
+    shared: DynamicSharedOption = 0,
     device: Annotated[int, typer.Option(min=0, help="Which GPU.")] = 0,
     bench: Annotated[
         bool, typer.Option("--bench", help="Launch it many times too, and say how long it takes.")

@@ -15,7 +15,9 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.console import fail, print_facts, print_text
 from tileas_xdsl.tools.inputs.kernel_options import (
+    BlockOption,
     ClusterOption,
+    DynamicSharedOption,
     ExecutorOption,
     Grid,
     GridOption,
@@ -27,7 +29,6 @@ from tileas_xdsl.tools.inputs.kernel_options import (
     SignatureOption,
     TargetOption,
     ToleranceOption,
-    extents,
     parse_specs,
 )
 
@@ -156,18 +157,8 @@ def simulate(
             "drift warps fall behind, too."
         ),
     ] = None,
-    block: Annotated[
-        Grid | None,
-        typer.Option(
-            "--block",
-            parser=extents,
-            metavar="X[,Y[,Z]]",
-            help="With .ptx files: threads of a block, if the kernel does not say.",
-        ),
-    ] = None,
-    shared: Annotated[
-        int, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
-    ] = 0,
+    block: BlockOption = None,
+    shared: DynamicSharedOption = 0,
     host_code: Annotated[
         bool,
         typer.Option(
