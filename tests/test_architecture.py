@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "installed": set(),
     "compilation": IR | {"installed", "pipelines", "printing", "transforms"},
     "compilation/compiled_module": None,
+    "compilation/specializing": None,
     "compiled_kernel": None,
     "printing": {"diagnostics"},
     "universe": None,
