@@ -44,6 +44,26 @@ def nibbles(x: Any, w: Any, y: Any) -> None:
     ct.store(y, (0, 0), total)
 
 
+@ct.kernel
+def pool(x: Any, y: Any) -> None:
+    """Means of 2x2 neighbours, as a tile of pairs of rows and of columns."""
+    tile = ct.load(x, (0, 0), (16, 64)).reshape((8, 2, 32, 2))
+    mean = ct.sum(ct.sum(tile, axis=3), axis=1) * 0.25
+    ct.store(y, (0, 0), mean)
+
+
+def test_pairs_of_a_loaded_tile_are_added_where_they_are() -> None:
+    """They are loaded by 16 bytes; nothing goes through shared memory."""
+    x = np.random.default_rng(7).standard_normal((16, 64)).astype(np.float32)
+    y = np.zeros((8, 32), np.float32)
+    kernel = tileas.compile(pool, x, y, target="sm_90a")
+    wanted = x.reshape(8, 2, 32, 2).mean(axis=(1, 3))
+    for run in (kernel.simulate, kernel.emulate):
+        np.testing.assert_allclose(run(x, y, grid=1).arrays[1], wanted, rtol=0, atol=1e-6)
+    assert "ld.global.v4" in kernel.ptx
+    assert "st.shared" not in kernel.ptx
+
+
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_bitonic_sort(target: str) -> None:
     x = np.random.default_rng(5).standard_normal(16).astype(np.float32)

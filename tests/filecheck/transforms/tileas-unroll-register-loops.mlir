@@ -55,3 +55,83 @@ func.func @stays(%x: tensor<64x64xf32>, %z: tensor<64x1xf32>, %n: index, %o: ind
   }
   func.return %s, %u, %v : tensor<64x1xf32>, tensor<64x1xf32>, tensor<64x1xf32>
 }
+
+// Masks that choose among the registers of a thread by the number of the round; masks of lanes, of
+// numbers that a launch knows, and long loops (`@kept`) keep the loop.
+// CHECK-LABEL: func.func @chosen(
+// CHECK-SAME: nv_tileas.masks_of_rounds
+func.func @chosen(%x: tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>)
+    -> tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">> {
+  // CHECK-NOT: scf.for
+  // CHECK-COUNT-4: arith.cmpi eq
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %end = arith.constant 4 : i32
+  %none = arith.constant 0.0 : f32
+  %s = scf.for %k = %zero to %end step %one iter_args(%m = %x)
+      -> (tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>) : i32 {
+    %n = nv_tileas.generate : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">> {
+    ^bb0(%i: index, %j: index):
+      %c = arith.index_cast %j : index to i32
+      %is = arith.cmpi eq, %c, %k : i32
+      %e = tensor.extract %m[%i, %j] : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+      %f = arith.select %is, %none, %e : f32
+      nv_tileas.yield %f : f32
+    }
+    scf.yield %n : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+  }
+  func.return %s : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+}
+
+// CHECK-LABEL: func.func @kept(
+func.func @kept(%x: tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>, %n: i32)
+    -> (tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>,
+        tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>,
+        tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>) {
+  // CHECK-COUNT-3: scf.for
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %end = arith.constant 4 : i32
+  %long = arith.constant 64 : i32
+  %none = arith.constant 0.0 : f32
+  %s = scf.for %k = %zero to %end step %one iter_args(%m = %x)
+      -> (tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>) : i32 {
+    %n0 = nv_tileas.generate : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">> {
+    ^bb0(%i: index, %j: index):
+      %c = arith.index_cast %i : index to i32
+      %is = arith.cmpi eq, %c, %k : i32
+      %e = tensor.extract %m[%i, %j] : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+      %f = arith.select %is, %none, %e : f32
+      nv_tileas.yield %f : f32
+    }
+    scf.yield %n0 : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+  }
+  %t = scf.for %k = %zero to %end step %one iter_args(%m = %x)
+      -> (tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>) : i32 {
+    %moved = arith.addi %k, %n : i32
+    %n1 = nv_tileas.generate : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">> {
+    ^bb0(%i: index, %j: index):
+      %c = arith.index_cast %j : index to i32
+      %is = arith.cmpi eq, %c, %moved : i32
+      %e = tensor.extract %m[%i, %j] : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+      %f = arith.select %is, %none, %e : f32
+      nv_tileas.yield %f : f32
+    }
+    scf.yield %n1 : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+  }
+  %u = scf.for %k = %zero to %long step %one iter_args(%m = %x)
+      -> (tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>) : i32 {
+    %n2 = nv_tileas.generate : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">> {
+    ^bb0(%i: index, %j: index):
+      %c = arith.index_cast %j : index to i32
+      %is = arith.cmpi eq, %c, %k : i32
+      %e = tensor.extract %m[%i, %j] : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+      %f = arith.select %is, %none, %e : f32
+      nv_tileas.yield %f : f32
+    }
+    scf.yield %n2 : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+  }
+  func.return %s, %t, %u : tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>,
+    tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>,
+    tensor<32x4xf32, #nv_tileas.blocked<"(32,4):(1@thread,1@value)">>
+}

@@ -61,6 +61,16 @@ RESERVED_SHARED_MEMORY = 1024
 """Bytes of shared memory that the system takes for each block (CUDA C++ Programming Guide)."""
 
 
+MASKS_OF_ROUNDS = "nv_tileas.masks_of_rounds"
+"""Attribute of a kernel whose rounds were written out, each with masks of its own."""
+
+HEADROOM_OF_MASKS = 48
+"""Registers of a thread for masks of other rounds: ptxas computes them once, where they are alike.
+
+Inverses of 32x32 take 96 registers beside 64 of tiles, triangular solves 71 beside 32.
+"""
+
+
 def blocks_that_fit(kernel: func.FuncOp, warps: int, shared_bytes: int, target: Target) -> int:
     """The blocks that registers and shared memory suffice for, up to 32 warps; 1 if unknown.
 
@@ -85,6 +95,8 @@ def _blocks_that_fit(
         live += FUNCTION_HEADROOM
     if any(_rotates_words(op) for op in operations_in(kernel)):
         live += HEADROOM_OF_ROTATED_WORDS
+    if MASKS_OF_ROUNDS in kernel.attributes:
+        live += HEADROOM_OF_MASKS
     by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     enough = target.warps_per_multiprocessor if is_of_chunks else ENOUGH_WARPS

@@ -128,12 +128,13 @@ class SpreadLines:
 
 
 def near_lines(layout: RegisterLayout, axis: int, agent_warps: int) -> SpreadLines | None:
-    """Return the lines of a matrix that is dealt as one line, where they are best reduced in place.
+    """Return the lines of a tile that no form says how to reduce, where these are best in place.
 
-    No form says how; another layout would move the whole tile. None for layouts by rows.
+    Another layout would move the whole tile: of a matrix that is dealt as one line, or of rows that
+    are shown as pairs.  None for layouts by rows.
     """
     form = blocked(layout)
-    if form is None or form.is_by_rows or len(layout.shape) == 1:
+    if (form is not None and form.is_by_rows) or len(layout.shape) == 1:
         return None
     spread = SpreadLines.of(layout, axis)
     return spread if spread is not None and spread.is_near(agent_warps) else None

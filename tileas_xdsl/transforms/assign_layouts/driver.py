@@ -16,8 +16,10 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
     placed_tile,
 )
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates.broadcast_lines import is_broadcast_line
@@ -31,6 +33,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.dot.register_accumulators 
     add_register_accumulators,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_candidates
+from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import memory_of
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.tensor_memory import tensor_candidates
 from tileas_xdsl.transforms.assign_layouts.candidates.rearranged_tiles import lay_out_rearranged
 from tileas_xdsl.transforms.assign_layouts.candidates.registers import register_candidates
@@ -62,12 +65,12 @@ def assign_layouts(
     a = Assignment(plan, groups, common_spaces(function, groups), preferences)
     # Memory is laid out last: what threads pay for it depends on their registers.
     # What rows are reduced to is laid out after the rows, what is broadcast over tiles after those,
-    # and what is only stored after what it shows.
+    # what is only stored after what it shows, and what shows a loaded tile after that.
     by_size = sorted(
         groups.groups,
         key=lambda group: (
             *(is_stored_view(a, group), is_broadcast_line(group)),
-            *(-len(group.shape), -prod(group.shape)),
+            *(-_rank(a, group), -prod(group.shape)),
         ),
     )
     for is_memory in (False, True):
@@ -105,6 +108,19 @@ def _is_pinned(group: TileGroup) -> bool:
 
 def _is_flexible(op: Operation | None) -> bool:
     return isinstance(op, UnregisteredOp) or (op is not None and op.name.startswith(_FLEXIBLE))
+
+
+def _rank(a: Assignment, group: TileGroup) -> int:
+    """The dimensions of a group; more than of what shows it, where it is loaded.
+
+    Rows of 128 as pairs to be added up, 64x2, are loaded by 16 bytes: the pairs are where they are.
+    """
+    loads = [op for value in group.values if isinstance(op := value.owner, TiledLoadOp)]
+    if not any(memory_of(a, op, group) is Space.GMEM for op in loads):
+        return len(group.shape)
+    users = [use.operation for value in group.values for use in value.uses]
+    shown = [len(shape_of(op.results[0].type) or ()) for op in users if isinstance(op, ViewOp)]
+    return max([len(group.shape), *(rank + 1 for rank in shown if rank > len(group.shape))])
 
 
 def _is_memory(a: Assignment, group: TileGroup) -> bool | None:

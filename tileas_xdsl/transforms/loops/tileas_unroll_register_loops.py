@@ -13,16 +13,18 @@
 
 A program cannot index registers (PTX ISA), so that a slice at a changing offset takes the way
 through shared memory.  The published pass leaves a hint to unroll at the loop, which a later
-compiler may ignore; this one unrolls.
+compiler may ignore; this one unrolls.  So are registers that masks choose by the number of a round
+(`masks_of_rounds`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -36,7 +38,9 @@ from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.threads.pipeline.occupancy import MASKS_OF_ROUNDS
 from tileas_xdsl.transforms.extension import with_added
+from tileas_xdsl.transforms.loops.masks_of_rounds import chooses_registers
 
 MAX_UNROLLED = 16
 """Trip count up to which a loop that slices registers is unrolled."""
@@ -48,12 +52,23 @@ class UnrollRegisterLoop(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter) -> None:
         numbers = _iterations(op)
-        if numbers is None or len(numbers) > MAX_UNROLLED or not _slices_registers(op):
+        if numbers is None:
+            return
+        if chooses_registers(op, len(numbers)):
+            _mark(op)
+        elif len(numbers) > MAX_UNROLLED or not _slices_registers(op):
             return
         carried: Sequence[SSAValue] = op.iter_args
         for number in numbers:
             carried = _round(op, number, carried, rewriter)
         rewriter.replace(op, [], carried)
+
+
+def _mark(op: Operation) -> None:
+    """Let the kernel say that its registers are masks, too."""
+    while isinstance(parent := op.parent_op(), Operation) and not isinstance(op, func.FuncOp):
+        op = parent
+    op.attributes[MASKS_OF_ROUNDS] = UnitAttr()
 
 
 def _iterations(op: scf.ForOp) -> range | None:
@@ -68,7 +83,8 @@ def _round(
     op: scf.ForOp, number: int, carried: Sequence[SSAValue], rewriter: PatternRewriter
 ) -> Sequence[SSAValue]:
     """Write one round in front of the loop; return what it carries on."""
-    index = rewriter.insert(arith.ConstantOp(IntegerAttr(number, IndexType())))
+    type_: Any = op.lb.type
+    index = rewriter.insert(arith.ConstantOp(IntegerAttr(number, type_)))
     mapping: dict[SSAValue, SSAValue] = dict(
         zip(op.body.block.args, (index.result, *carried), strict=True)
     )
@@ -123,10 +139,10 @@ def _inputs(value: SSAValue, loop: scf.ForOp) -> Sequence[SSAValue]:
 
 @dataclass(frozen=True)
 class TileasUnrollRegisterLoops(ModulePass):
-    """Unroll loops that access slices of register tensors.
+    """Unroll loops that access slices of register tensors, or choose registers by masks.
 
-    With bounds that are known and at most 16 rounds.  Others keep their loop, and their slices go
-    through shared memory.
+    With bounds that are known and at most 16 rounds; 32 of masks.  Others keep their loop, and
+    their slices go through shared memory.
     """
 
     name = "tileas-unroll-register-loops"

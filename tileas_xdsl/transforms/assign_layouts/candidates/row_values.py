@@ -37,11 +37,11 @@ def _of_value(a: Assignment, value: SSAValue, agent: Agent) -> Layout | None:
     if not isinstance(op, ReduceOp):
         return None
     choice = a.choice(op.source)
+    if _is_of_rows(op) and _is_fixed(choice) and (rows := _of_fixed(choice)) is not None:
+        return rows
     if (lines := _of_lines(op, choice, agent)) is not None:
         return lines
-    if not _is_of_rows(op):
-        return None
-    return _of_fixed(choice) if _is_fixed(choice) else _of_pieces(op, choice, agent)
+    return _of_pieces(op, choice, agent) if _is_of_rows(op) and not _is_fixed(choice) else None
 
 
 def _column(a: Assignment, op: ExpandDimsOp) -> Layout | None:
@@ -73,7 +73,7 @@ def _of_fixed(choice: Choice | None, *, keeps_dimension: bool = False) -> Layout
 
 def _of_lines(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | None:
     """Return the layout of values of lines that are reduced where they are, by no form."""
-    if choice is None or not isinstance(choice.layout, Layout) or _is_fixed(choice):
+    if choice is None or not isinstance(choice.layout, Layout):
         return None
     shape = tuple(op.source.type.get_shape())
     source = RegisterLayout(choice.layout, shape, LANES * agent.warps)
