@@ -30,15 +30,17 @@ CASES = [
 ]
 
 
-def program(shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int) -> str:
-    """A tile is loaded as it is laid out, and one value for each row stored."""
+def program(
+    shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int, axis: int
+) -> str:
+    """A tile is loaded as it is laid out, and one value for each row or column stored."""
     rows, columns = shape
     tile = f'tensor<{rows}x{columns}x{element}, #nv_tileas.linear<"{layout}">>'
     view = f"!nv_tileas.tiled_view<{rows}x{columns}x{element}, gmem>"
-    array, line = f"memref<{rows}x{columns}x{element}>", f"{rows}x{element}"
+    array, line = f"memref<{rows}x{columns}x{element}>", f"{shape[1 - axis]}x{element}"
     body = f"""%of = nv_tileas.view %a : {array} -> {view}
   %t = nv_tileas.tiled_load %of[%zero, %zero] {{atom = #ldg}} : {view} -> {tile}
-  %s = nv_tileas.reduce %t {{axis = 1 : i32}} : {tile} -> tensor<{line}> {{
+  %s = nv_tileas.reduce %t {{axis = {axis} : i32}} : {tile} -> tensor<{line}> {{
   ^bb0(%lhs: {element}, %rhs: {element}):
     %both = {step} %lhs, %rhs : {element}
     nv_tileas.yield %both : {element}
@@ -47,15 +49,17 @@ def program(shape: tuple[int, int], element: str, layout: Layout, step: str, war
     return kernel(f"%a: {array}, %b: memref<{line}>", body, warps)
 
 
-def check(shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int) -> str:
+def check(
+    shape: tuple[int, int], element: str, layout: Layout, step: str, warps: int, axis: int = 1
+) -> str:
     """Run a reduction; its PTX."""
     rng = np.random.default_rng(3)
     numbers = random_array(rng, shape, element)
-    made = lowered(program(shape, element, layout, step, warps))
-    unset = np.full(shape[:1], 77).astype(ELEMENTS[element])
+    made = lowered(program(shape, element, layout, step, warps, axis))
+    unset = np.full(shape[1 - axis], 77).astype(ELEMENTS[element])
     found = made.emulate(numbers, unset, grid=1, order="random")
     assert [str(finding) for finding in found.findings] == []
-    expected = STEPS[step].reduce(numbers, axis=1)
+    expected = STEPS[step].reduce(numbers, axis=axis)
     if step == "arith.addf":
         np.testing.assert_allclose(found.arrays[1], expected, rtol=2e-5, atol=2e-5)
     else:
@@ -73,6 +77,25 @@ def test_rows_in_any_registers(seed: int) -> None:
     sparse = rng.random() < 0.2
     layout = random_encoding(rng, shape, 32 * warps, sparse=sparse)
     check(shape, element, layout, step, warps)
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("seed", seeds(12, 60))
+def test_columns_in_any_registers(seed: int) -> None:
+    rng = np.random.default_rng([38, seed])
+    element, step = CASES[seed % len(CASES)]
+    warps = int(rng.choice([1, 2, 4]))
+    shape = (int(rng.choice([4, 16, 64])), int(rng.choice([4, 32])))
+    check(shape, element, random_encoding(rng, shape, 32 * warps), step, warps, axis=0)
+
+
+def test_columns_are_reduced_where_they_are() -> None:
+    """A thread has 16 rows of four columns; four lanes share a column."""
+    layout = parse_cute_layout("((16,4),(8,4)):((4@value,8@thread),(1@thread,1@value))")
+    assert isinstance(layout, Layout)
+    ptx = check((64, 32), "f32", layout, "arith.maxnumf", 1, axis=0)
+    assert ptx.count("shfl.sync.bfly") == 4 * 2
+    assert "st.shared" not in ptx
 
 
 ROW = "(64,32):(1@thread,1@value)"

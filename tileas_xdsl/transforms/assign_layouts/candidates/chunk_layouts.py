@@ -24,7 +24,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.group_operations import (
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import memory_of
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
-LANES, WORD_BYTES = 32, 4
+LANES = 32
 
 CHUNK_SIZES = (1, 2, 4, 8, 16)
 """Bytes of the elements that fill chunks of 16 bytes."""
@@ -53,11 +53,10 @@ def _multi_row_layouts(
 
     Behind pointers each access costs an address of 64 bits, so fewer and wider ones always pay;
     what is computed on the way from shared memory to shared memory may have any layout.
-    Elsewhere they pay where a lane would access less than a word, or less than 16 bytes if tiles
-    are reduced. Along columns the partial sums of the rows of a warp are exchanged once, behind the
-    loop; along rows each shuffle serves several of them: heads of 128 bf16 in 16 lanes take four
-    shuffles for two, in 32 lanes ten. Not for both, nor along columns for several values (argmax),
-    since an exchange would move all of them.
+    Elsewhere they pay where a lane would access less than 16 bytes. Along columns the partial sums
+    of the rows of a warp are exchanged once, behind the loop; along rows each shuffle serves
+    several of them: heads of 128 bf16 in 16 lanes take four shuffles for two, in 32 lanes ten. Not
+    for both, nor along columns for several values (argmax), since an exchange would move all.
     """
     operations = [op for op, _ in operations_on(a, group)]
     reductions = [*_reductions(a, group)]
@@ -70,7 +69,7 @@ def _multi_row_layouts(
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
     is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
     is_global = Space.GMEM in memories.values()
-    short = LANES * (ACCESS_BYTES if reductions else WORD_BYTES)
+    short = LANES * ACCESS_BYTES
     is_short = prod(group.shape[-1:]) * min_bytes < short
     if is_short if is_along_rows else is_pointed or is_staged or (is_global and is_short):
         yield line_layout(group.shape, agent.warps, chunk_bytes)
