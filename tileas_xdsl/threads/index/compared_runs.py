@@ -31,6 +31,8 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     constant_like,
     i1_constant,
+    logical_and,
+    subtract,
     xor,
 )
 from tileas_xdsl.threads.codegen.known_integers import interval_of, least_of, most_of
@@ -47,10 +49,23 @@ from tileas_xdsl.threads.registers.vector_values import (
 IS_BELOW = (2, 3, 6, 7)
 """Predicates of `arith.cmpi` that hold for what is smaller, too: slt, sle, ult, ule."""
 
+IS_LESS = (2, 6)
+"""Those of them that do not hold for what is equal: slt, ult."""
+
 WORTH_A_BRANCH = 4
 """Elements of a run from which on a branch around their selections costs less."""
 
 WORD = 32
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Which ends of a row a run of columns may reach beyond."""
+
+    is_begin: bool
+    """Whether columns may be in front of 0."""
+    is_end: bool
+    """Whether columns may not be below the bound."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +83,8 @@ class ComparedRuns:
     """The runs that the comparisons are known to hold of, in all threads."""
     behind: Sequence[range]
     """The runs that they are known not to hold of, in any thread."""
-    begun: Mapping[range, bool]
-    """Where no position wraps around in front of the bound, whether a run begins at 0 or later."""
+    ends: Mapping[range, Ends]
+    """Where no position wraps around in front of the bound, what a run may reach beyond."""
     moved: SSAValue
     """The columns before those in front of 0 wrap around."""
 
@@ -103,9 +118,9 @@ class ComparedRuns:
         shift = e.values.get(moved.rhs)
         moves = interval_of(shift.value) if isinstance(shift, Scalar) else None
         inside, behind = _decided(runs, table, moves, bound.value)
-        begun = _begun(runs, table, moves, bound.value, mask)
+        ends = _ends(runs, table, moves, bound.value, mask)
         compared = columns, runs, mask, bound.value, op.predicate.value.data
-        return ComparedRuns(*compared, inside, behind, begun, value(wrapped.lhs))
+        return ComparedRuns(*compared, inside, behind, ends, value(wrapped.lhs))
 
     def selected(self, e: ThreadBuilder, taken: SSAValue, other: SSAValue) -> SSAValue:
         """A vector of the elements of two, where the comparisons hold and where they do not."""
@@ -129,34 +144,38 @@ class ComparedRuns:
 
         if run in self.inside or run in self.behind:
             return part(taken if run in self.inside else other)
-        if run in self.begun:
+        if run in self.ends:
             return self._of_ends(e, run, taken, other)
         all_hold = self._holds(e, add(e, first, len(run) - 1))
         return _either(e, all_hold, partial(part, taken), some_do_not)
 
     def _of_ends(self, e: ThreadBuilder, run: range, taken: SSAValue, other: SSAValue) -> SSAValue:
-        """A run of columns that do not wrap around, each of which is compared with both ends."""
-        first, sides = element(e, self.moved, run[0]), (taken, other)
-        zero, is_begun = constant_like(e, first, 0), self.begun[run]
+        """A run of columns that do not wrap around, each of which is compared with both ends.
 
-        def is_below(first: SSAValue, last: SSAValue) -> SSAValue:
-            ends = self._holds(e, last)
-            if is_begun:
-                return ends
-            begins = e.insert(arith.CmpiOp(first, zero, "sge")).result
-            return e.insert(arith.AndIOp(begins, ends)).result
+        Constants are compared with the distances of the first column: %c + 5 < %n, 5 < %n - %c.
+        """
+        first, sides, ends = element(e, self.moved, run[0]), (taken, other), self.ends[run]
+        room = subtract(e, self.bound, first) if ends.is_end else None
+
+        def are_inside(low: int, high: int) -> SSAValue:
+            begin = end = None
+            if ends.is_begin:
+                begin = _is(e, first, "sge", -low)
+            if room is not None:
+                end = _is(e, room, "sgt" if self.predicate in IS_LESS else "sge", high)
+            both = logical_and(e, begin, end)
+            assert both is not None, "runs that reach beyond no end are inside"
+            return both
 
         def one_by_one() -> SSAValue:
             found: list[SSAValue] = []
             for k in range(len(run)):
-                column = add(e, first, k)
-                holds = is_below(column, column)
                 arms = [element(e, v, run[0] + k) if _is_vector(v) else v for v in sides]
-                found.append(e.insert(selection(holds, *arms)).result)
+                found.append(e.insert(selection(are_inside(k, k), *arms)).result)
             return joined(e, found)
 
-        all_hold = is_below(first, add(e, first, len(run) - 1))
-        return _either(e, all_hold, partial(part_of, e, taken, run), one_by_one)
+        whole = are_inside(0, len(run) - 1)
+        return _either(e, whole, partial(part_of, e, taken, run), one_by_one)
 
     def _of_one(
         self, e: ThreadBuilder, first: SSAValue, k: int, sides: tuple[SSAValue, SSAValue], at: int
@@ -193,20 +212,26 @@ def _decided(
     return inside, behind
 
 
-def _begun(
+def _ends(
     runs: Sequence[range],
     table: Table,
     moves: tuple[int, int] | None,
     bound: SSAValue,
     mask: int,
-) -> Mapping[range, bool]:
-    """Whether runs begin at 0 or later; none where positions may wrap around below the bound."""
+) -> Mapping[range, Ends]:
+    """Return the ends that runs may reach; none where positions may wrap around below the bound."""
     least, most = least_of(bound), most_of(bound)
     if moves is None or moves[1] > 0 or least is None or least < 0 or most is None:
         return {}
     if most > mask + 1 + moves[0]:
         return {}
-    return {run: int(table[:, run[0]].min()) + moves[0] >= 0 for run in runs}
+    firsts = {run: int(table[:, run[0]].min()) + moves[0] for run in runs}
+    lasts = {run: int(table[:, run[-1]].max()) + moves[1] for run in runs}
+    return {run: Ends(firsts[run] < 0, lasts[run] >= least) for run in runs}
+
+
+def _is(e: ThreadBuilder, value: SSAValue, predicate: str, number: int) -> SSAValue:
+    return e.insert(arith.CmpiOp(value, constant_like(e, value, number), predicate)).result
 
 
 def _either(

@@ -8,15 +8,17 @@ i32, since a shuffle moves 32 bits.  Operands may be reordered here; where that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import gcd
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, IntegerType, VectorType, f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import ReduxOp
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FloatMode, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import LANES
@@ -42,6 +44,9 @@ EXTREMES = ("arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"
 """What gives one of its operands, and rounds nothing."""
 
 UNSIGNED = ("arith.maxui", "arith.minui")
+
+PARTIAL_SUMS = 4
+"""Of products in a thread: so many fused operations hide the latency of one another."""
 
 WORD_BITS = 32
 
@@ -135,10 +140,25 @@ class Combiner:
         return self._halved(part)
 
     def _halved(self, part: SSAValue) -> SSAValue:
+        if self.name == arith.AddfOp.name and (product := exact_product(part)) is not None:
+            part = self._sums_of_products(product)
         while (count := length(part)) > 1:
             halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
             part = self.combine(*halves)
         return element(self.e, part, 0)
+
+    def _sums_of_products(self, product: arith.MulfOp) -> SSAValue:
+        """Return a few partial sums of products, each of which is added as it is computed."""
+        count = length(product.result)
+        few = gcd(count, PARTIAL_SUMS)
+        pairs = [
+            [strip(self.e, factor, first, few) for factor in product.operands]
+            for first in range(0, count, few)
+        ]
+        sums = self.e.insert(arith.MulfOp(*pairs[0])).result
+        for a, b in pairs[1:]:
+            sums = self.e.insert(math.FmaOp(a, b, sums)).result
+        return sums
 
     def in_warp(self, value: SSAValue, lanes: int) -> SSAValue:
         """Combine over groups of neighbouring lanes, for all of them: butterfly shuffles."""
@@ -153,6 +173,13 @@ class Combiner:
     def across(self, value: SSAValue, distance: int) -> SSAValue:
         """Combine the values of two lanes whose ids differ in the bits of `distance`, for both."""
         return self.combine(value, across(self.e, value, distance))
+
+
+def exact_product(value: SSAValue) -> arith.MulfOp | None:
+    """Return the product that a value is, if fusing it with a sum does no more than round once."""
+    made = value.owner
+    is_exact = isinstance(made, arith.MulfOp) and float_mode(made) == FloatMode()
+    return made if is_exact else None
 
 
 def wide_type(type_: Attribute) -> Attribute | None:

@@ -23,7 +23,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects import arith, math, scf, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
@@ -58,6 +58,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.threads.gmem.coalesced_access import padding_of
+from tileas_xdsl.threads.reduce.combiner import exact_product
 from tileas_xdsl.threads.registers.vector_values import zero_of
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
 from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES
@@ -357,6 +358,10 @@ class _PhaseLoop:
             source = wider.result
         inner = op.body.block.first_op
         assert inner is not None
+        if isinstance(inner, arith.AddfOp) and (product := exact_product(source)) is not None:
+            fused = math.FmaOp(*product.operands, before)
+            body.add_op(fused)
+            return fused.result
         first, second = op.body.block.args
         made = inner.clone({first: before, second: source})
         set_type(made.results[0], before.type)
