@@ -18,6 +18,7 @@ from kernels.cutile.cross_entropy import cross_entropy
 from kernels.cutile.cross_entropy import problem as loss_problem
 from kernels.cutile.layer_norm import gradient_problem, layer_norm
 from kernels.cutile.layer_norm import problem as norm_problem
+from kernels.cutile.rms_norm import rms_norm
 from kernels.cutile.softmax import problem as softmax_problem
 from kernels.cutile.softmax import softmax
 from tests.support.assembling import needs_ptxas
@@ -148,6 +149,15 @@ def test_norms_are_loaded_ahead(element: str, columns: int, lines: int) -> None:
     assert row + lines <= kernel.abi.shared_bytes < row + lines + 1024
     assert ("ld.global" in kernel.ptx) == (not lines)
     assert kernel.assemble().spills <= (0 if lines else 64)
+
+
+def test_lines_of_long_rows_are_begun_two_chunks_ahead() -> None:
+    """A CTA that is alone would wait for them in each chunk."""
+    given = "x: bf16[?, ?%16], weight: bf16[?%16], y: bf16[?, ?%16], rows=1, columns=65536"
+    kernel = compile(rms_norm, target="sm_90a", signature=given)
+    text = kernel.ir("tileas-chunk-tiles")
+    loads = text[: text.index("nv_tileas.tiled_store")].count("nv_tileas.async.tiled_load")
+    assert loads == 1 + 3
 
 
 @needs_ptxas

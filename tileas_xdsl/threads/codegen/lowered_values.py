@@ -14,7 +14,7 @@ value from the results (`of`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
@@ -331,6 +331,21 @@ class LoadToken:
         """The same kind of token for other registers."""
         return LoadToken(self.fragment.of(parts))
 
+    def delivered(self) -> RegisterTile:
+        """Return the tile, whose first use waits."""
+        return self.fragment
+
+
+@dataclass(frozen=True)
+class BegunLoad:
+    """Vectors on their way to registers, and what makes the elements of a tile of them."""
+
+    finish: Callable[[], RegisterTile]
+
+    def delivered(self) -> RegisterTile:
+        """Wait for the vectors, and return the tile."""
+        return self.finish()
+
 
 @dataclass(frozen=True)
 class LoadedLine:
@@ -442,6 +457,7 @@ Carried: TypeAlias = (
 
 Lowered: TypeAlias = (
     Carried
+    | BegunLoad
     | Splat
     | SharedTile
     | PendingTile

@@ -55,8 +55,14 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile, Row, row_of
 from tileas_xdsl.threads.gmem.memory_order import WEAK, MemoryOrder, order
-from tileas_xdsl.threads.gmem.rows.rotated_access import load_rotated, rows_of, store_rotated
-from tileas_xdsl.threads.gmem.rows.rotated_row import RowLoads
+from tileas_xdsl.threads.gmem.rows.rotated_access import (
+    Rows,
+    begin_rotated,
+    load_rotated,
+    rows_of,
+    store_rotated,
+)
+from tileas_xdsl.threads.gmem.rows.rotated_row import RotatedRow, RowLoads
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
@@ -303,10 +309,25 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
     layout = in_rows(e, layout)
     order(e, op)
     if op.rotated is not None:
-        rows = rows_of(e, op, source, layout, _is_owner(e, layout))
-        padding = padding_of(op.padding_value, source.element)
-        return load_rotated(e, rows, layout, source.element, partial(RowLoads, e, padding=padding))
+        return load_rotated(e, *_rotated(e, op, source, layout))
     return load_window(e, op, GlobalTile.of(e, op, source, shape), layout)
+
+
+def begin_tile(e: ThreadBuilder, op: TiledLoadBase) -> Callable[[], RegisterTile]:
+    """Begin to load a tile of rotated rows; what is returned waits for it."""
+    source, type_ = e.get(op.view), op.loaded_type()
+    layout = encoded_layout(e, op, type_) or layout_of(e, op, shape_of(type_) or ())
+    assert isinstance(source, GlobalView)
+    order(e, op)
+    return begin_rotated(e, *_rotated(e, op, source, in_rows(e, layout)))
+
+
+def _rotated(
+    e: ThreadBuilder, op: TiledLoadBase, source: GlobalView, layout: RegisterLayout
+) -> tuple[Rows, RegisterLayout, Attribute, Callable[[RotatedRow], RowLoads]]:
+    rows = rows_of(e, op, source, layout, _is_owner(e, layout))
+    padding = padding_of(op.padding_value, source.element)
+    return rows, layout, source.element, partial(RowLoads, e, padding=padding)
 
 
 def in_rows(e: ThreadBuilder, layout: RegisterLayout) -> RegisterLayout:

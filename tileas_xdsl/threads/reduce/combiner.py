@@ -151,12 +151,14 @@ class Combiner:
         """Return a few partial sums of products, each of which is added as it is computed."""
         count = length(product.result)
         few = gcd(count, PARTIAL_SUMS)
-        pairs = [
-            [strip(self.e, factor, first, few) for factor in product.operands]
-            for first in range(0, count, few)
-        ]
-        sums = self.e.insert(arith.MulfOp(*pairs[0])).result
-        for a, b in pairs[1:]:
+
+        def factors(first: int) -> tuple[SSAValue, SSAValue]:
+            a, b = (strip(self.e, factor, first, few) for factor in product.operands)
+            return a, b
+
+        sums = self.e.insert(arith.MulfOp(*factors(0))).result
+        for first in range(few, count, few):
+            a, b = factors(first)
             sums = self.e.insert(math.FmaOp(a, b, sums)).result
         return sums
 
@@ -178,8 +180,9 @@ class Combiner:
 def exact_product(value: SSAValue) -> arith.MulfOp | None:
     """Return the product that a value is, if fusing it with a sum does no more than round once."""
     made = value.owner
-    is_exact = isinstance(made, arith.MulfOp) and float_mode(made) == FloatMode()
-    return made if is_exact else None
+    if not isinstance(made, arith.MulfOp) or float_mode(made) != FloatMode():
+        return None
+    return made
 
 
 def wide_type(type_: Attribute) -> Attribute | None:

@@ -38,8 +38,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.memory.kept_tiles import free_numbers
+from tileas_xdsl.analysis.memory.kept_tiles import free_numbers, reads_kept
 from tileas_xdsl.analysis.values.rows.row_extents import array_of, reached_columns, row_width
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
@@ -70,6 +71,9 @@ from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import started
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import take_part
+
+ROTATION = ("rotated", "row_width", "modulus")
+"""Properties of a load that say how its rows are rotated."""
 
 
 def run_in_phases(plan: PhasePlan) -> None:
@@ -119,6 +123,23 @@ def _of_loads(operations: Sequence[Operation]) -> Sequence[Operation]:
     return found
 
 
+def _begun_loads(body: Block) -> Sequence[Operation]:
+    """Divide the loads of a chunk from global memory into what begins them, returned, and waits."""
+    loads = [op for op in body.ops if isinstance(op, TiledLoadOp) and not reads_kept(op)]
+    behind = set(operations_behind([value for op in loads for value in op.operands]))
+    begun: set[Operation] = {op for op in body.ops if op in behind}
+    for op in loads:
+        made = _asynchronous(op, op.view)
+        wait = WaitOp(made.result)
+        wait.location = op.location
+        Rewriter.insert_op(made, InsertPoint.before(op))
+        if op.out_token is not None and made.out_token is not None:
+            op.out_token.replace_all_uses_with(made.out_token)
+        Rewriter.replace_op(op, wait, [wait.values[0], *op.results[1:]])
+        begun.add(made)
+    return [op for op in body.ops if op in begun]
+
+
 def _kept_from(
     phase: Phase, loads: Sequence[TiledLoadOp], end: Operation, plan: PhasePlan
 ) -> tuple[Mapping[TiledLoadOp, SSAValue], Sequence[WaitOp]]:
@@ -141,25 +162,33 @@ def _kept_from(
                 op.attributes[KEPT] = IntegerAttr(number, i32)
         elif op in phase.operations:
             view = op.view if plan.chunks_kept is None else _of_first_chunks(op, end, plan)
-            made = AsyncTiledLoadOp(
-                view,
-                op.coords,
-                atom=op.atom,
-                offsets=op.offsets,
-                token=op.token,
-                result_type=op.result.type,
-                padding=op.padding_value,
-            )
-            made.attributes |= op.attributes | {KEPT: UnitAttr()}
+            made = _asynchronous(op, view)
+            made.attributes[KEPT] = UnitAttr()
             wait = WaitOp(made.result)
-            made.location = wait.location = op.location
-            made.result.name_hint = op.result.name_hint
+            wait.location = op.location
             Rewriter.insert_op(made, InsertPoint.before(end))
             waits.append(wait)
             found[op] = wait.values[0]
             if op.out_token is not None and made.out_token is not None:
                 op.out_token.replace_all_uses_with(made.out_token)
     return found, waits
+
+
+def _asynchronous(op: TiledLoadOp, view: SSAValue) -> AsyncTiledLoadOp:
+    """The load of the same tile of a view that something waits for."""
+    made = AsyncTiledLoadOp(
+        view,
+        op.coords,
+        atom=op.atom,
+        offsets=op.offsets,
+        token=op.token,
+        result_type=op.result.type,
+        padding=op.padding_value,
+    )
+    made.properties |= {k: op.properties[k] for k in ROTATION if k in op.properties}
+    made.attributes |= op.attributes
+    made.location, made.result.name_hint = op.location, op.result.name_hint
+    return made
 
 
 def _of_first_chunks(op: TiledLoadOp, end: Operation, plan: PhasePlan) -> SSAValue:
@@ -227,17 +256,21 @@ class _PhaseLoop:
         """Compute some chunks; return what they carry.
 
         Some are written out: two of a row have masks, all have addresses that are constants, and
-        ptxas begins to load one while another one is computed.
+        what they load from global memory is on its way while those before them are computed.
         """
         if not self.plan.is_written_out:
             return self._loop(chunks, carried, end)
+        waiting: list[Sequence[Operation]] = []
         for number in chunks:
             chunk = arith.ConstantOp(IntegerAttr(number, IndexType()))
             body = Block([chunk])
             carried = self._fill(body, chunk.result, carried)
-            for op in list(body.ops):
-                op.detach()
-                Rewriter.insert_op(op, InsertPoint.before(end))
+            _move(_begun_loads(body), end)
+            waiting.append(list(body.ops))
+            if len(waiting) > self.plan.chunks_ahead:
+                _move(waiting.pop(0), end)
+        for computed in waiting:
+            _move(computed, end)
         return carried
 
     def _loop(
@@ -359,7 +392,7 @@ class _PhaseLoop:
         inner = op.body.block.first_op
         assert inner is not None
         if isinstance(inner, arith.AddfOp) and (product := exact_product(source)) is not None:
-            fused = math.FmaOp(*product.operands, before)
+            fused = math.FmaOp(product.lhs, product.rhs, before)
             body.add_op(fused)
             return fused.result
         first, second = op.body.block.args

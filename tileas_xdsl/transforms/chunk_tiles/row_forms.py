@@ -279,7 +279,7 @@ def _cut_in_part(
 ) -> RowForm | None:
     """Return the phases that keep as much of a row as fits; the rest is loaded from L2 again."""
     threads, free = warps * WARP, target.shared_memory_per_block - RESERVED_SHARED_MEMORY
-    if lines_of(plan) or not all(map(_may_be_kept_in_part, plan.kept)) or not counts:
+    if not all(map(_may_be_kept_in_part, plan.kept)) or not counts:
         return None
     made, held = plan.cut(counts[-1], threads), sum(tile_bytes(op.result.type) for op in plan.kept)
     chunks = free * made.count // held

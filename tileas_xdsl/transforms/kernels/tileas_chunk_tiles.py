@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.threads.pipeline.warp_allocation import WARP, registers_at_entry
 from tileas_xdsl.transforms.arithmetic.tileas_normalize_dot_operands import (
     TileasNormalizeDotOperands,
 )
@@ -47,7 +48,6 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
     ROWS,
     ROWS_IN_REGISTERS,
     choose_row_form,
-    lines_of,
     reduces_rows,
 )
 from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
@@ -153,35 +153,35 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
     if form.keeps_lines:
         kernel.attributes[LINES_KEPT] = UnitAttr()
     if form.kept is not None:
-        _run_kept(kernel, form.kept, form.blocks)
+        _run_kept(kernel, form.kept, form.blocks, target)
 
 
 def _keep_rows(kernel: func.FuncOp, target: Target) -> bool:
     """Keep rows that do not fit registers in shared memory, where CTAs have room: one load each.
 
-    Lines that they meet are waited for where a CTA is alone: rows are loaded again there, too.
-    H200, of a copy, kept and loaded again: softmax f32 50,257 0.80, 0.52; rms_norm 0.65, 0.65.
+    A CTA that is alone waits between chunks of a loop: these are written out.
     """
     made = kernel.clone()
     rotate_rows(made, target, in_memory=True)
     form = choose_row_form(made, target, "kept")
     if form is None or form.kept is None:
         return False
-    is_simple = form.kept.is_written_out and not lines_of(form.kept)
-    if form.blocks < BLOCKS_OF_KEPT_ROWS and not is_simple:
+    if form.blocks < BLOCKS_OF_KEPT_ROWS and not form.kept.is_written_out:
         return False
     kernel.detach_region(kernel.body)
     kernel.add_region(made.detach_region(made.body))
     kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
-    _run_kept(kernel, form.kept, form.blocks)
+    _run_kept(kernel, form.kept, form.blocks, target)
     return True
 
 
-def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int) -> None:
+def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int, target: Target) -> None:
     for op in instances_in(kernel, *RANGED):
         keep_operand_ranges(op)
-    run_in_phases(phases)
     spec = replace(KernelFacts(kernel).spec, occupancy=blocks)
+    threads = spec.num_warps * WARP
+    registers = registers_at_entry(threads, target, blocks)
+    run_in_phases(phases.loading_ahead(registers, threads))
     kernel.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
 

@@ -92,33 +92,71 @@ def load_rotated(
 
     `loads_of` says what is in columns out of bounds, and where vectors are loaded from.
     """
+    return _begun(e, rows, layout, kind, loads_of, is_awaited=False)()
+
+
+def begin_rotated(
+    e: ThreadBuilder,
+    rows: Rows,
+    layout: RegisterLayout,
+    kind: Attribute,
+    loads_of: Callable[[RotatedRow], RowLoads],
+) -> Callable[[], RegisterTile]:
+    """Load the vectors that are in such a tile; what is returned makes its elements of them."""
+    return _begun(e, rows, layout, kind, loads_of, is_awaited=True)
+
+
+def _begun(
+    e: ThreadBuilder,
+    rows: Rows,
+    layout: RegisterLayout,
+    kind: Attribute,
+    loads_of: Callable[[RotatedRow], RowLoads],
+    *,
+    is_awaited: bool,
+) -> Callable[[], RegisterTile]:
     pieces = [rows(chunk).piece(chunk) for chunk in thread_chunks(e, layout, bits_of(kind))]
     inside = [piece for piece in pieces if not rows(piece).is_never_inside(piece)]
     of_row: dict[int, list[AccessChunk]] = {}
     for piece in inside:
         of_row.setdefault(id(rows(piece)), []).append(piece)
-    begun = [(own, _loading(loads_of(rows(own[0])), own)) for own in of_row.values()]
-    found = {
-        (piece.block, piece.register): value
-        for own, finish in begun
-        for piece, value in zip(own, finish(), strict=True)
-    }
+    begun = [
+        (own, _loading(loads_of(rows(own[0])), own, is_awaited=is_awaited))
+        for own in of_row.values()
+    ]
 
-    def load(piece: AccessChunk) -> SSAValue:
-        value = found.get((piece.block, piece.register))
-        return loads_of(rows(piece)).nothing(piece)[0] if value is None else value
+    def finished() -> RegisterTile:
+        found = {
+            (piece.block, piece.register): value
+            for own, finish in begun
+            for piece, value in zip(own, finish(), strict=True)
+        }
 
-    return assembled(e, layout, kind, load)
+        def load(piece: AccessChunk) -> SSAValue:
+            value = found.get((piece.block, piece.register))
+            return loads_of(rows(piece)).nothing(piece)[0] if value is None else value
+
+        return assembled(e, layout, kind, load)
+
+    return finished
 
 
-def _loading(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Callable[[], Sequence[SSAValue]]:
-    """Begin to load the pieces of a row; what is returned makes them whole."""
+def _loading(
+    loads: RowLoads, pieces: Sequence[AccessChunk], *, is_awaited: bool
+) -> Callable[[], Sequence[SSAValue]]:
+    """Begin to load the pieces of a row; what is returned makes them whole.
+
+    What is not awaited later is loaded as registers for it are free.
+    """
     row, count = loads.row, pieces[0].count
     if count == 1 or count * 8 * row.size < WORD:
         return lambda: [loads.each(piece)[0] for piece in pieces]
     if row.is_promised(count) and row.begins_before(count) and all(p.span > 1 for p in pieces):
         return load_around(loads, pieces)
     make, together = _form_of(row, pieces)
+    if is_awaited:
+        vectors = [make(piece) for piece in pieces]
+        return lambda: _by_vectors(loads.e, vectors, loads.by_elements)
     return lambda: [
         value
         for k in range(0, len(pieces), together)

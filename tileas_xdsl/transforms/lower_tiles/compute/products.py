@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.store_order import store_of
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     AskedTileBlock,
+    BegunLoad,
     BulkToken,
     DotToken,
     KeptTile,
@@ -140,8 +141,8 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
                 return []
             done = delivered(e, token.fragment, token.kept, pending)
             return [done]
-        case LoadToken():
-            return [token.fragment] if op.values else []
+        case LoadToken() | BegunLoad():
+            return [token.delivered()][: len(op.values)]
         case LoadedLine():
             return [keep_line(e, token)][: len(op.values)]
         case KeptTile():

@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     TiledLoadOp,
     TiledStoreOp,
 )
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp, part_of
@@ -59,6 +60,7 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of
 from tileas_xdsl.threads.codegen.lowered_values import (
+    BegunLoad,
     GlobalView,
     KeptTile,
     LoadToken,
@@ -74,7 +76,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     Unset,
 )
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.gmem.coalesced_access import load_tile, store_tile
+from tileas_xdsl.threads.gmem.coalesced_access import begin_tile, load_tile, store_tile
 from tileas_xdsl.threads.gmem.kept_loads import keep
 from tileas_xdsl.threads.gmem.rows.kept_lines import load_line, read_line
 from tileas_xdsl.threads.gmem.rows.kept_rows import keep_row, read_row
@@ -332,10 +334,19 @@ def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered
 
 def _started(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Lowered:
     if KEPT not in op.attributes:
-        return LoadToken(load_tile(e, op))
+        return _begun(e, op)
     if op.rotated is None:
         return keep(e, op)
     return keep_row(e, op) if is_aligned(op) else load_line(e, op)
+
+
+def _begun(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadToken | BegunLoad:
+    """Begin a load into registers; vectors are cut where the same block waits for them."""
+    waits = [use.operation for use in op.result.uses]
+    is_here = all(isinstance(one, WaitOp) and one.parent is op.parent for one in waits)
+    if op.rotated is None or not is_here or not isinstance(e.get(op.view), GlobalView):
+        return LoadToken(load_tile(e, op))
+    return BegunLoad(begin_tile(e, op))
 
 
 def _await(e: ThreadBuilder, op: TiledLoadBase | TiledStoreOp) -> None:
