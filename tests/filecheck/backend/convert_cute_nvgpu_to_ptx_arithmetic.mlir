@@ -103,6 +103,29 @@ func.func @quotients(%p: !cute.ptr<f16, gmem, align<16>>, %q: !cute.ptr<f16, gme
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:  }
 
+// A quotient that is seldom reached is computed by f64: ptxas would make a subroutine of it.
+
+func.func @quotient(%a: f32, %b: f32, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {
+  %r = arith.divf %a, %b {nv_tileas.by_f64} : f32
+  cute.ptr.store %r, %q : f32, !cute.ptr<f32, gmem, align<16>>
+  func.return
+}
+
+// CHECK-LABEL: ptx.entry @quotient
+// CHECK:         %[[A:.*]] = ptx.cvt %{{.*}} {to = "f64", source = "f32"} : !ptx.reg<f32> -> !ptx.reg<f64>
+// CHECK-NEXT:    %[[B:.*]] = ptx.cvt %{{.*}} {to = "f64", source = "f32"} : !ptx.reg<f32> -> !ptx.reg<f64>
+// CHECK-NEXT:    %[[ABOUT:.*]] = ptx.rcp %[[B]] {type = "f64", rounding = "approx", ftz}
+// CHECK-NEXT:    %[[FIRST:.*]] = ptx.mul %[[A]], %[[ABOUT]] {type = "f64", rounding = "rn"}
+// CHECK-NEXT:    %[[MINUS:.*]] = ptx.neg %[[B]] {type = "f64"}
+// CHECK-NEXT:    %[[E:.*]] = ptx.fma %[[MINUS]], %[[ABOUT]], %{{.*}} {type = "f64", rounding = "rn"}
+// CHECK-NEXT:    %[[INVERSE:.*]] = ptx.fma %[[E]], %[[ABOUT]], %[[ABOUT]] {type = "f64", rounding = "rn"}
+// CHECK-NEXT:    %[[REST:.*]] = ptx.fma %[[MINUS]], %[[FIRST]], %[[A]] {type = "f64", rounding = "rn"}
+// CHECK-NEXT:    %[[Q:.*]] = ptx.fma %[[REST]], %[[INVERSE]], %[[FIRST]] {type = "f64", rounding = "rn"}
+// CHECK-NEXT:    %[[NORMAL:.*]] = ptx.setp %[[Q]], %{{.*}} {comparison = "ne", type = "f64"}
+// CHECK-NEXT:    %[[CHOSEN:.*]] = ptx.selp %[[Q]], %[[FIRST]], %[[NORMAL]] {type = "f64"}
+// CHECK-NEXT:    %[[R:.*]] = ptx.cvt %[[CHOSEN]] {to = "f32", source = "f64", rounding = "rn"}
+// CHECK-NEXT:    ptx.st %{{.*}}, %[[R]]
+
 // Quotients of 1 are inverses.
 
 func.func @inverses(%p: !cute.ptr<f32, gmem, align<16>>, %q: !cute.ptr<f32, gmem, align<16>>) attributes {cute.kernel, nvvm.reqntid = array<i32: 128, 1, 1>} {

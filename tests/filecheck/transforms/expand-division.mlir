@@ -27,7 +27,7 @@ func.func @common(%v: vector<4xf32>, %x: f32) -> vector<4xf32> {
 // CHECK:           scf.for {{.*}} iter_args(%[[A:.*]] = %v) -> (vector<4xf32>) : i32 {
 // CHECK-NEXT:        %[[HEAD:.*]] = vector.extract %[[A]][0] : f32 from vector<4xf32>
 // CHECK-NEXT:        %[[TAIL:.*]] = cute.fragment.slice %[[A]][1] : vector<4xf32> -> vector<3xf32>
-// CHECK-NEXT:        %[[ONE:.*]] = arith.divf %[[HEAD]], %b : f32
+// CHECK-NEXT:        %[[ONE:.*]] = arith.divf %[[HEAD]], %b {nv_tileas.by_f64} : f32
 // CHECK-NEXT:        %{{.*}} = cute.fragment.make %[[TAIL]], %[[ONE]] : vector<3xf32>, f32 -> vector<4xf32>
 
 // -----
@@ -131,5 +131,5 @@ func.func @inverses(%x: vector<4xf32>) -> vector<4xf32> {
 // CHECK-LABEL: func.func @inverses
 // CHECK:         scf.for {{.*}} iter_args(%[[B:.*]] = %x) -> (vector<4xf32>) : i32 {
 // CHECK-NEXT:      %[[HEAD:.*]] = vector.extract %[[B]][0] : f32 from vector<4xf32>
-// CHECK:           %[[ONE:.*]] = arith.divf %{{.*}}, %[[HEAD]] : f32
+// CHECK:           %[[ONE:.*]] = arith.divf %{{.*}}, %[[HEAD]] {nv_tileas.by_f64} : f32
 // CHECK-NEXT:      cute.fragment.make %{{.*}}, %[[ONE]] : vector<3xf32>, f32 -> vector<4xf32>

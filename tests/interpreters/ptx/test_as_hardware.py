@@ -37,6 +37,13 @@ def test_fast_roots_of_doubles_see_their_upper_halves() -> None:
     assert found[:4].tolist() == wanted
 
 
+def test_fast_inverses_of_doubles_see_and_have_their_upper_halves() -> None:
+    given = [0x4008000000000000, 0x4008000012345678, 0x8000000000000000, 0x7FF0000000000000]
+    a = np.resize(np.array(given, np.uint64), 32)
+    (found,) = apply("rcp.approx.ftz.f64 {x}, {a};", [a], ["u8"])
+    assert found[:4].tolist() == [0x3FD5555500000000] * 2 + [0xFFF0000000000000, 0]
+
+
 def test_integers_saturate_to_doubles() -> None:
     a = np.resize(np.array([-5, 0, 1, 9], np.int32).view(np.uint32), 32)
     (found,) = apply("cvt.rn.sat.f64.s32 {x}, {a};", [a], ["f8"])

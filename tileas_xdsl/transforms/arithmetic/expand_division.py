@@ -56,7 +56,8 @@ from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, length_of
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
+from tileas_xdsl.dialects.interned import UNIT
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import BY_DOUBLES, float_mode
 from tileas_xdsl.transforms.math_functions.expression_builder import SIGN, Scope, Value
 from tileas_xdsl.transforms.math_functions.fragment_parts import (
     cut,
@@ -380,6 +381,7 @@ def _one_by_one(operands: Sequence[Operands], block: Block) -> Sequence[SSAValue
     last = rests[0][0] if rests else None if common is None else common.ssa
     dividend = Scope(body.add_op).constant(1.0, f32).ssa if last is None else first[0]
     quotient = arith.DivfOp(dividend, first[0] if last is None else last)
+    quotient.attributes[BY_DOUBLES] = UNIT
     body.add_op(quotient)
     ends = [quotient.result, *(head for head, _ in rests)]
     tails = [first[1], *(tail for _, tail in rests)]

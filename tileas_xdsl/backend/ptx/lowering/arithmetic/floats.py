@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import arith, math, vector
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.backend.ptx.lowering.arithmetic.rounded_quotients import rounded_quotient
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -24,7 +25,12 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.ir_queries import uniform_constant
-from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, FloatMode, float_mode
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import (
+    BY_DOUBLES,
+    NEAREST,
+    FloatMode,
+    float_mode,
+)
 from tileas_xdsl.dialects.ptx.elementwise.arith import BinaryOp
 
 Binary = arith.AddfOp | arith.SubfOp | arith.MulfOp
@@ -132,13 +138,14 @@ def _divide(op: arith.DivfOp, low: Lowering) -> None:
     if type_ == "f64" and rounding in ("approx", "full"):
         rounding = NEAREST
     ftz = mode.ftz and type_ == "f32"
+    dividend, divisor = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
+    if BY_DOUBLES in op.attributes:
+        quotient = rounded_quotient(low, dividend, divisor)
     # `div.approx.ftz` of 1 flushes what `rcp.approx.ftz` gives once more.
-    if rounding != "full" and _is_one(op.lhs):
-        made = ptx.RcpOp(widen(low, low.value(op.rhs), form), type_, rounding=rounding, ftz=ftz)
+    elif rounding != "full" and _is_one(op.lhs):
+        quotient = low.emit(ptx.RcpOp(divisor, type_, rounding=rounding, ftz=ftz))
     else:
-        dividend, divisor = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
-        made = ptx.DivOp(dividend, divisor, type_, rounding=rounding, ftz=ftz)
-    quotient = low.emit(made)
+        quotient = low.emit(ptx.DivOp(dividend, divisor, type_, rounding=rounding, ftz=ftz))
     # f32 has more than twice the digits of 16-bit floats, so rounding twice rounds once.
     low.define(op.result, narrow(low, quotient, form))
 

@@ -172,8 +172,10 @@ def build_arithmetic(site: Site) -> Step:
     if (is_full or is_approximate) and type_.name == "f32":
         return _build_recorded(site, type_, mode, is_full)
     site.no_more()
-    count = OPERATIONS[site.name][0]
-    return elementwise_floats(site, type_, count, _operation(_element(type_), site.name, mode))
+    count, function = OPERATIONS[site.name][0], _operation(_element(type_), site.name, mode)
+    if is_approximate:  # `rcp.approx.ftz.f64`
+        function = partial(_on_upper_words, function)
+    return elementwise_floats(site, type_, count, function)
 
 
 def _build_recorded(site: Site, type_: ScalarType, mode: Mode, is_full: bool = False) -> Step:
