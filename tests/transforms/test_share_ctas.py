@@ -14,7 +14,6 @@ pytest.importorskip("cuda.tile")
 import cuda.tile as ct
 
 import tileas_xdsl as tileas
-from tests.support.plain_checks import TARGETS
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 
 
@@ -54,7 +53,7 @@ CASES: Sequence[tuple[Any, Sequence[Any], tuple[int, ...]]] = (
 )
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("kernel", "arguments", "grid"), CASES)
 def test_the_result_is_the_same(
     kernel: Any, arguments: Sequence[Any], grid: tuple[int, ...], target: str

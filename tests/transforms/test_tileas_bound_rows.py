@@ -105,7 +105,7 @@ def test_rows_are_stored_whole_where_results_are_aligned_otherwise(
 
 LONG = [
     (softmax, np.float16, 33001, 65536, 5),  # begin between vectors, kept in shared memory
-    (layer_norm, np.float16, 33001, 65536, 5),
+    pytest.param(layer_norm, np.float16, 33001, 65536, 5, marks=pytest.mark.slow),
     (softmax, np.float16, 18000, 32768, 5),
     (layer_norm, np.float32, 12200, 16384, 6),
 ]
