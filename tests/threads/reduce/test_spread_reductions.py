@@ -120,6 +120,25 @@ def test_threads_exchange_what_they_must(
     assert ptx.count("bar.sync") == meetings
 
 
+@pytest.mark.parametrize(
+    ("text", "shuffles"),
+    [
+        ("(32,32):(1@value,1@thread)", 31 + 32),
+        ("((8,4),(8,4)):((1@value,8@thread),(1@thread,8@value))", 7 + 8),
+        ("((4,8),(4,8)):((1@value,4@thread),(1@thread,4@value))", 4 * 2),
+        ("((2,2),(32,1)):((1@value,2@value),(1@thread,0))", 3 + 3 + 4),
+    ],
+    ids=["as many rows as lanes", "eight rows of eight lanes", "few lanes", "few rows"],
+)
+def test_lanes_go_on_with_half_of_their_rows(text: str, shuffles: int) -> None:
+    """Rows that lanes share are halved in each step, and shown to all behind it."""
+    layout = parse_cute_layout(text)
+    assert isinstance(layout, Layout)
+    rows, columns = (4, 32) if shuffles == 10 else (32, 32)
+    ptx = check((rows, columns), "f32", layout, "arith.addf", 1)
+    assert ptx.count("shfl.sync") == shuffles
+
+
 def test_rows_of_which_threads_have_different_parts_go_the_usual_way() -> None:
     """Three parts for two warps of four: no bits of a thread's number tell the part."""
     text = "(8,(2,6)):(1@thread,(1@value,8@thread))"

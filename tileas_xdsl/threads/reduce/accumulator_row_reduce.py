@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.reduce.axis_reduce import fragment_of_rows
 from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.lines_over_lanes import combined_over_lanes
 from tileas_xdsl.threads.reduce.spread_lines import (
     Row,
     SpreadLines,
@@ -25,12 +26,8 @@ def reduce_spread_rows(
     c: Combiner, op: Operation, tile: RegisterTile, spread: SpreadLines
 ) -> RegisterTile:
     """Return one value for each line of a tile."""
-    rows: list[Row] = []
-    for line in registers_of_lines(c, tile, spread):
-        value = c.all_of(line)
-        for distance in spread.lanes:
-            value = c.across(value, distance)
-        rows.append([value])
+    values = [c.all_of(line) for line in registers_of_lines(c, tile, spread)]
+    rows: list[Row] = [[value] for value in combined_over_lanes(c, values, spread.lanes)]
     if spread.warps:
         rows = between_warps(c.e, op, spread, rows, [c.wide], lambda some: [_all_of(c, some)])
     return fragment_of_rows(c.e, tile, spread.values, [c.narrowed(row[0]) for row in rows])

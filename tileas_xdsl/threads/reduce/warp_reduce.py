@@ -26,6 +26,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.lines_over_lanes import combined_in_warp
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import (
     is_counted_warp,
@@ -73,7 +74,7 @@ def reduce_row_groups(
     c: Combiner, op: Operation, source: RegisterTile, rows: Blocked
 ) -> RegisterTile:
     """Whole rows are in groups of warps: what is left of them all lanes have."""
-    values = [c.in_warp(c.in_thread(part), rows.lanes) for part in source.parts]
+    values = combined_in_warp(c, [c.in_thread(part) for part in source.parts], rows.lanes)
     if rows.warps > 1:
         values = _between_warps_of_groups(c, op, values, rows)
     part = joined(c.e, [c.narrowed(value) for value in values])
