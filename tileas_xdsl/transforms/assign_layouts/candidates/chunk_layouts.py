@@ -78,6 +78,17 @@ def _multi_row_layouts(
         yield from (line_layout(group.shape, agent.warps, size) for size in sizes)
 
 
+def chunk_sizes(a: Assignment, group: TileGroup) -> Sequence[int]:
+    """The bytes of elements that may fill chunks of a group: those of its smallest and more."""
+    return [size for size in CHUNK_SIZES if size >= _min_element_bytes(a, group)]
+
+
+def reductions_of(a: Assignment, group: TileGroup) -> Sequence[tuple[int, ReduceOp]]:
+    """The reductions of a group's tiles, and their axes."""
+    found = [op for op, _ in operations_on(a, group) if isinstance(op, ReduceOp)]
+    return [(op.axis.value.data, op) for op in found]
+
+
 def _reductions(a: Assignment, group: TileGroup) -> Iterator[tuple[ReduceOp, bool]]:
     """The reductions of a group and of what views show of it without its first extents of 1.
 

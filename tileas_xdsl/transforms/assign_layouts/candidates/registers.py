@@ -120,6 +120,7 @@ from tileas_xdsl.transforms.assign_layouts.candidates.stored_views import (
     stored_values,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.transposed_tiles import blocks_for_transpose
+from tileas_xdsl.transforms.assign_layouts.candidates.whole_matrices import whole_matrices
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 FAMILIES: Mapping[type[Attribute], Family] = {
@@ -182,6 +183,8 @@ def _related_options(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[
             return [Option(Family.LINEAR, line)]
     if (blocks := blocks_for_transpose(a, group, agent)) is not None:
         return [_option(blocks, Family.LINEAR)]
+    if matrices := whole_matrices(a, group, agent):
+        return [_option(layout, Family.LINEAR) for layout in matrices]
     if _is_on_chip(a, group):
         return [_option(found, Family.LINEAR) for found in layouts_without_exchange(a, group)]
     return []
