@@ -70,6 +70,8 @@ class Recipe:
     """Of columns of pixels (im2col)."""
     slices: int | None = None
     """The dimension along which transfers move slices; None where they move all of the array."""
+    is_written: bool = False
+    """Whether tiles are stored by it, and none are loaded."""
 
     @property
     def bits(self) -> int:
@@ -94,7 +96,7 @@ def recipe_of(op: MakeTiledTmaDescOp, target: Target) -> Recipe:
     if op.oob_mode is not None and op.oob_mode.data is OobMode.CONSTANT:
         raise op_error(op, "fills with a constant what is out of bounds; hardware has zero and NaN")
     signed, slices = _signed(op, element), sliced_axis(op.result)
-    recipe = Recipe(window, signed, box, swizzle, nan, op.pixels, slices)
+    recipe = Recipe(window, signed, box, swizzle, nan, op.pixels, slices, op.is_written)
     _check(op, recipe, target)
     return recipe
 

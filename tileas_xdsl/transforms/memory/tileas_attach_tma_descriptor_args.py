@@ -109,6 +109,7 @@ def _attribute(recipe: Recipe, *, whole: bool = False) -> DictionaryAttr:
             pixels=recipe.pixels,
             extents=window.extents,
             slices=recipe.slices,
+            is_written=recipe.is_written,
         )
     )
 

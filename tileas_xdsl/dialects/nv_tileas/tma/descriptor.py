@@ -154,6 +154,12 @@ class MakeTiledTmaDescOp(MemoryOp):
         return self.atom.data.mode if isinstance(self.atom.data, TmaAtom) else None
 
     @property
+    def is_written(self) -> bool:
+        """Whether tiles are stored by it, and none are loaded."""
+        atom = self.atom.data
+        return isinstance(atom, TmaAtom) and atom.direction != "tma_load"
+
+    @property
     def pixels(self) -> Pixels | None:
         """The pixel parameters of mode im2col; None in tiled mode."""
         return pixels_of(self)

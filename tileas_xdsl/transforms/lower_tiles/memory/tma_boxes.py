@@ -12,7 +12,6 @@ from tileas_xdsl.analysis.memory.tma_descriptors import constant_box, window_of
 from tileas_xdsl.analysis.values.listed_arrays import listed_array
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmaLoadOp, TmaStoreOp
-from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.enums import OobMode
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.nv_tileas.tma.descriptor import OF_LIST, MakeTiledTmaDescOp
@@ -55,7 +54,7 @@ def make_descriptor(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Sequence[Lowere
         pixels=op.pixels,
         extents=extents,
         slices=sliced_axis(op.result),
-        is_written=_is_written(op),
+        is_written=op.is_written,
     )
     descriptor = hidden_argument(e, recipe)
     if not window.is_whole:
@@ -69,14 +68,9 @@ def _of_list(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor:
     listed, element = listed_array(op.view), op.element_type
     if listed is None or element is None:
         raise op_error(op, "describes an array of a list, which has no table")
-    argument, box, is_written = listed.parameter.index, constant_box(op), _is_written(op)
-    recipe = TensorMapRecipe(argument, box, element, is_of_list=True, is_written=is_written)
+    argument, box = listed.parameter.index, constant_box(op)
+    recipe = TensorMapRecipe(argument, box, element, is_of_list=True, is_written=op.is_written)
     return map_in_table(e, listed, recipe)
-
-
-def _is_written(op: MakeTiledTmaDescOp) -> bool:
-    atom = op.atom.data
-    return isinstance(atom, TmaAtom) and atom.direction != "tma_load"
 
 
 def slice_descriptor(e: ThreadBuilder, op: SliceTmaDescOp) -> Sequence[Lowered]:
