@@ -79,3 +79,25 @@ def test_what_threads_leave_in_shared_memory_is_fenced() -> None:
 def _conversions() -> list[UnitDemand]:
     ops = [op for op in parse(CONVERSIONS).walk() if isinstance(op, ConvertLayoutOp)]
     return [work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1) for op in ops]
+
+
+TRANSPOSED = """
+func.func @transposed(%x: tensor<64x128xELEMENT>) {
+  %t = nv_tileas.generate : tensor<128x64xELEMENT> {
+  ^bb0(%i: index, %j: index):
+    %e = tensor.extract %x[%j, %i] : tensor<64x128xELEMENT>
+    nv_tileas.yield %e : ELEMENT
+  }
+  %s = nv_tileas.convert_layout %t : tensor<128x64xELEMENT> -> tensor<128x64xELEMENT, #nv_tileas<space smem>>
+  func.return
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("element", "size"), [("f32", 2 * 32768), ("f16", 16384)])
+def test_transposed_words_take_two_wavefronts_for_one(element: str, size: int) -> None:
+    """As the emulator counts them of tf32 in 256x128x32 tiles; halves go by `stmatrix`."""
+    module = parse(TRANSPOSED.replace("ELEMENT", element))
+    (op,) = (one for one in module.walk() if isinstance(one, ConvertLayoutOp))
+    found = work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1)
+    assert found.units[Unit.SHARED_MEMORY] == size // CLOCK.shared_rate

@@ -141,3 +141,19 @@ def test_tile_blocks_are_clusters_of_four_where_those_have_room(
     assert (found < 0.95 * _predicted(case, **tiles).microseconds) is is_faster
     if is_faster:
         assert found == pytest.approx(85.1, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    ("config", "microseconds"),
+    [
+        ({"rows": 1, "columns": 2048, "num_worker_warps": 0}, 83.2),
+        ({"rows": 8, "columns": 256, "num_worker_warps": 0}, 110.5),
+        ({"rows": 1, "columns": 256, "num_worker_warps": 0}, 115.7),
+    ],
+)
+def test_rows_that_are_loaded_twice_take_as_long_as_measured(
+    config: dict[str, int], microseconds: float
+) -> None:
+    """Two rounds that load one by one; an L2 cache that is too small; 48 warps at a time."""
+    found = _predicted(CASES["softmax_online"], **config)
+    assert found.microseconds == pytest.approx(microseconds, rel=0.1)
