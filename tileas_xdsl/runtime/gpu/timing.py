@@ -13,7 +13,7 @@ CACHE_BYTES = 256 << 20
 
 FLOODS = 4
 """Such writes in front of a launch that is timed alone: 260 us of an H200, in which the host makes
-the launch.  Behind a single one the GPU waited for the host, and 64 us were timed as 108."""
+the launch and the GPU has begun to work.  Behind one causal attention of 75.0 us takes 77.7."""
 
 WARM_UP = 3
 
