@@ -72,10 +72,10 @@ def test_powers_go_to_memory_where_tensor_cores_read_only_that() -> None:
 def test_threads_of_a_row_meet_by_shuffles(hopper: CompiledKernel) -> None:
     """Two rows of a thread, two steps among four lanes, for the maximum, and once for the sum.
 
-    Those for the maximum stand before the rotated loop, in it, and in the loop over the last,
-    masked keys; those for the sum behind all.
+    Those for the maximum stand before the rotated loops and in them, of whole keys and of the last,
+    masked ones; those for the sum behind all.
     """
-    assert hopper.ptx.count("shfl.sync.bfly") == 3 * (2 * 2) + 2 * 2
+    assert hopper.ptx.count("shfl.sync.bfly") == 4 * (2 * 2) + 2 * 2
 
 
 REGISTERS_OF_A = r"wgmma\.mma_async[^;]*\}, \{%\w+, %\w+, %\w+, %\w+\}"
