@@ -9,6 +9,7 @@ from tileas_xdsl.diagnostics.report import Location, Severity, diagnostic
 from tileas_xdsl.frontend.tilelang.traced.graph import SourceLine
 
 _BY_HAND = "synchronisation follows from the copies and products of T.Pipelined"
+_ELEMENTS = "an addition to neighbours by one thread: write T.atomic_add of each in T.Parallel"
 _ONE_KIND = "`tl` says what a block does, not what one of its threads or warps does"
 
 HINTS: Mapping[str, str] = {
@@ -21,6 +22,11 @@ HINTS: Mapping[str, str] = {
     "tl.launch_thread_idx": f"the index of a thread: {_ONE_KIND}; write T.Parallel",
     "tl.ptx_ldmatrix": f"an instruction of a warp by hand: {_ONE_KIND}; write T.gemm",
     "tl.rng_init": "a generator of random numbers in CUDA: compute them from indices with integers",
+    "tl.atomic_addx2_elem_op": _ELEMENTS,
+    "tl.atomic_addx4_elem_op": _ELEMENTS,
+    "tirx.tvm_warp_shuffle": f"an exchange of lanes: {_ONE_KIND}; write T.reduce_sum, or copy to "
+    "shared memory and read the element there",
+    "tirx.While": "a loop without a count: write T.serial over the most rounds, and an `if` in it",
     "tirx.call_extern": "a function of CUDA: write it with operations of TileLang",
     "tirx.call_pure_extern": "a function of CUDA: write it with operations of TileLang",
 }

@@ -49,7 +49,8 @@ def statement(scope: Scope, node: Node) -> None:
     with scope.at(node):
         handler = _HANDLERS.get(node.kind)
         if handler is None:
-            raise scope.refusal(f"'{node.kind.split('.')[-1]}'", "is no statement of tl")
+            hint = HINTS.get(node.kind, "no statement of tl")
+            raise scope.refusal(f"'{node.kind.split('.')[-1]}'", f"is {hint}")
         is_leaf = node.kind not in _CONTAINERS
         if is_leaf and not scope.is_iteration and scope.threads.varies(node):
             if node.kind == "tirx.Evaluate":
