@@ -147,6 +147,31 @@ def test_what_the_block_does_is_for_no_thread(name: str) -> None:
     assert "'tl.tileop.copy' under the index of a thread is for some" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("recorded", "known", "unknown", "advice"),
+    [
+        ("rows", "tirx.exp2", "tirx.tvm_warp_shuffle", "write T.reduce_sum, or copy to shared"),
+        ("rows", "tl.atomic_add_elem_op", "tl.atomic_addx4_elem_op", "T.atomic_add of each in"),
+        (
+            "bounded",
+            "tirx.IfThenElse",
+            "tirx.While",
+            "write T.serial over the most rounds, and an `if`",
+        ),
+    ],
+)
+def test_what_tl_has_not_says_what_would_work(
+    recorded: str, known: str, unknown: str, advice: str
+) -> None:
+    trace = (RECORDED / f"{recorded}.json").read_text()
+    assert f'"{known}"' in trace
+    with pytest.raises(DiagnosticError) as caught:
+        module_of(trace.replace(f'"{known}"', f'"{unknown}"'))
+    assert "kernels.py:" in str(caught.value)
+    assert unknown.split(".")[-1] in str(caught.value)
+    assert advice in str(caught.value)
+
+
 def test_iterations_that_a_bound_leaves_out() -> None:
     x = RNG.standard_normal((32, 64)).astype(np.float32)
     module = str(module_of((RECORDED / "bounded.json").read_text()))
