@@ -406,3 +406,29 @@ func.func @both(%a: memref<1x64x64xf16, strided<[4096, 64, 1]>>, %b: tensor<64x6
   %y = nv_tileas.dot %few, %rows, %n32 {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<32x64xf16>, tensor<64x64xf16>, tensor<32x64xf32> -> tensor<32x64xf32>
   func.return %x, %y : tensor<64x64xf32>, tensor<32x64xf32>
 }
+
+// -----
+
+// A store by TMA begins at no negative coordinate: an offset in elements that may be negative leaves a part
+// of the tile in the array, which threads store.  The index of a tile block is no negative number.
+
+// CHECK-LABEL: func.func @in_front
+// CHECK:         nv_tileas.tiled_store %{{.*}} offset[%{{.*}}] {{{.*}}atom = #nv_tileas<atom tma_store_2d>
+// CHECK:         nv_tileas.tiled_store {{.*}}nv_tileas.not_by_tma = "it may begin in front of its array, where TMA writes nothing"
+func.func @in_front(%p: !nv_tileaa.ptr<f32, 1>, %x: tensor<64x64xf16>, %n: index) {
+  %zero = arith.constant 0 : index
+  %half = arith.constant 32 : index
+  %q = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f32, 1>
+  %c = nv_tileaa.make_memref %q, sizes[], strides[] : !nv_tileaa.ptr<f32, 1> -> memref<256x64xf32, strided<[64, 1]>>
+  %vc = nv_tileas.view %c : memref<256x64xf32, strided<[64, 1]>> -> !nv_tileas.tiled_view<64x64xf32, gmem>
+  %nothing = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %block = nv_tileaa.get_program_id {axis = 0 : i32}
+  %i = arith.index_cast %block : i32 to index
+  %row = arith.muli %i, %half : index
+  nv_tileas.tiled_store %sum, %vc[%zero, %zero] offset[%row, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  %any = arith.muli %n, %half : index
+  %more = nv_tileas.dot %x, %x, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf32> -> tensor<64x64xf32>
+  nv_tileas.tiled_store %more, %vc[%zero, %zero] offset[%any, %zero] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
