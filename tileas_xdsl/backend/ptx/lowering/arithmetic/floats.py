@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import arith, math, vector
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.arithmetic.rounded_quotients import rounded_quotient
+from tileas_xdsl.backend.ptx.lowering.arithmetic.rounded_quotients import has_room, rounded_quotient
 from tileas_xdsl.backend.ptx.lowering.convert import BYTES, narrow, widen
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -139,7 +139,7 @@ def _divide(op: arith.DivfOp, low: Lowering) -> None:
         rounding = NEAREST
     ftz = mode.ftz and type_ == "f32"
     dividend, divisor = (widen(low, low.value(v), form) for v in (op.lhs, op.rhs))
-    if BY_DOUBLES in op.attributes:
+    if BY_DOUBLES in op.attributes and has_room(low):
         quotient = rounded_quotient(low, dividend, divisor)
     # `div.approx.ftz` of 1 flushes what `rcp.approx.ftz` gives once more.
     elif rounding != "full" and _is_one(op.lhs):

@@ -8,8 +8,8 @@
                                     cvt.rn.f32.f64 %f2, %fd9;
 
 ptxas makes a subroutine of `div.rn.f32`, which takes it as long as a fifth of a row of a softmax.
-This takes it a fifteenth of that, but has thrice the latency: it is for quotients that are seldom
-computed.
+This takes it a fifteenth of that, but has thrice the latency, and f64 in more registers than the
+subroutine: it is for quotients that are seldom computed, in loops that leave registers free.
 
 Rounding twice is rounding once: a quotient of significands of 24 bits is 2^-49 of itself or more
 from the middle of two floats, subnormal ones too, unless it is that middle.  In f64 it is 2^-53 of
@@ -25,6 +25,11 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.backend.ptx.lowering.lowering import Lowering
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST
+
+
+def has_room(low: Lowering) -> bool:
+    """Whether f64 have registers here.  Rows of 4,096 f32 in 128 threads spilled without any."""
+    return low.loop is None or low.loop.free > 0
 
 
 def rounded_quotient(low: Lowering, dividend: SSAValue, divisor: SSAValue) -> SSAValue:
