@@ -7,10 +7,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from kernels.simulating import parse
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.scheduling.loops.macro_operations import (
+    MacroKind,
+    MacroOperation,
+    stored_bytes,
+)
 from tileas_xdsl.scheduling.resources.unit_demand import UnitDemand, work_of, written_cycles
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
@@ -54,6 +59,24 @@ def test_what_tma_loads_is_written_to_shared_memory(ctas: int, b_bytes: int) -> 
     nodes = [_node(module, MacroKind.TMA_LOAD, k) for k in (0, 1)]
     nodes.append(_node(module, MacroKind.DOT))
     assert written_cycles(nodes, CLOCK) == (16384 + b_bytes) // CLOCK.shared_rate
+
+
+STORES = """
+func.func @stores(%p: !nv_tileaa.ptr<f32, 1>, %number: f32, %is_some: i1,
+                  %to: tensor<64x!nv_tileaa.ptr<f16, 1>>, %tile: tensor<64xf16>) {
+  nv_tileas.store %number, %p mask %is_some : i1 {atom = #nv_tileas<atom stg>} : f32, !nv_tileaa.ptr<f32, 1>
+  nv_tileas.store %tile, %to {atom = #nv_tileas<atom stg>} : tensor<64xf16>, tensor<64x!nv_tileaa.ptr<f16, 1>>
+  func.return
+}
+"""  # noqa: E501
+
+
+def test_numbers_are_stored_like_tiles() -> None:
+    """A scatter of one number is in no tile; pointers and masks are not what is stored."""
+    number, tile = (op for op in parse(STORES).walk() if isinstance(op, StoreOp))
+    assert (stored_bytes(number), stored_bytes(tile)) == (4, 128)
+    demand = work_of(MacroOperation(MacroKind.STORE, (number,)), CLOCK, 1)
+    assert demand.units[Unit.GLOBAL_MEMORY] == 1
 
 
 CONVERSIONS = """

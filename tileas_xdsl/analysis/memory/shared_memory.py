@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp, StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledAtomicRmwOp, AsyncTiledTmaStoreOp
 from tileas_xdsl.layout.integers import align_up, ceil_div
@@ -117,8 +117,8 @@ def _is_staged(store: TiledStoreOp) -> bool:
 
 
 def tile_bytes(type_: Attribute) -> int:
-    """Return the bytes of a tile."""
-    return ceil_div(prod(shape_of(type_) or ()) * bits_of(element_of(type_)), 8)
+    """Return the bytes of a tile, or of a number."""
+    return ceil_div(prod(shape_of(type_) or ()) * bits_of(scalar_type_of(type_)), 8)
 
 
 def aligned_bytes(type_: Attribute) -> int:

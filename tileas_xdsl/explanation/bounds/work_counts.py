@@ -16,7 +16,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tileas_xdsl.analysis.memory.kept_tiles import reads_kept
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
@@ -26,7 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.explanation.facts import Roofline
-from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, kind_of
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, kind_of, stored_bytes
 from tileas_xdsl.target.costs.latencies import Latencies
 
 LOOPS = (scf.ForOp, scf.WhileOp)
@@ -155,9 +154,7 @@ def _add_bytes(found: WorkCount, op: Operation) -> None:
     elif kind in _LOADS and op.results and not _is_on_chip(op.operands[:1]):
         found.read += 0 if reads_kept(op) else tile_bytes(_loaded_type(op))
     elif kind in _STORES:
-        tiles = [value for value in op.operands if _is_tile(value)]
-        stored = [v for v in tiles if not isinstance(element_of(v.type), PtrType)]
-        found.written += tile_bytes(stored[0].type) if stored else 0
+        found.written += stored_bytes(op)
 
 
 def _loaded_type(op: Operation) -> Attribute:

@@ -20,15 +20,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryWriteEffect
 
 from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
+from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
@@ -46,7 +48,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     GenerateOp,
     ViewOp,
 )
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
@@ -99,7 +101,7 @@ def is_scheduled(op: Operation) -> bool:
         viewed = op.result.type
         return as_tile(viewed) is not None and space_of(viewed) not in _BUFFERS
     tiles = (*op.operand_types, *op.result_types)
-    has_tile = any(isinstance(type_, TensorType) for type_ in tiles)
+    has_tile = any(map(_is_tile, tiles))
     return has_tile or bool(op.regions) or not is_side_effect_free(op)
 
 
@@ -125,6 +127,20 @@ def _memory_kind(op: MemoryOp) -> MacroKind:
         return MacroKind.TMA_LOAD if by_tma else MacroKind.LOAD
     stores = by_tma and isinstance(op, TiledStoreOp | TiledAtomicRmwOp)
     return MacroKind.TMA_STORE if stores else MacroKind.STORE
+
+
+def stored_bytes(op: Operation) -> int:
+    """Return the bytes of the tile, or else the number, that an operation stores."""
+    stored = [t for t in op.operand_types if not isinstance(scalar_type_of(t), PtrType)]
+    return next(map(tile_bytes, [*filter(_is_tile, stored), *filter(_is_number, stored)]), 0)
+
+
+def _is_tile(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType)
+
+
+def _is_number(type_: Attribute) -> bool:
+    return isinstance(type_, IntegerType | AnyFloat)
 
 
 def _moves(op: Operation) -> bool:
@@ -196,7 +212,3 @@ class _Anchors:
         if is_scheduled(owner) and kind_of(owner) is not MacroKind.ELEMENTWISE:
             return frozenset({owner})
         return self.behind(owner)
-
-
-def _is_tile(type_: Attribute) -> bool:
-    return isinstance(type_, TensorType)

@@ -21,7 +21,6 @@ from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blo
 from tileas_xdsl.analysis.memory.load_traffic import path_bytes
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH
@@ -32,7 +31,11 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
+from tileas_xdsl.scheduling.loops.macro_operations import (
+    MacroKind,
+    MacroOperation,
+    stored_bytes,
+)
 from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
@@ -110,7 +113,7 @@ def _tma(node: MacroOperation, latencies: Latencies, _: int) -> UnitDemand:
 
 
 def _tma_store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
-    size = sum(tile_bytes(_stored(op).type) for op in node.operations) // replicas
+    size = sum(map(stored_bytes, node.operations)) // replicas
     shared = latencies.shared(size) + latencies.barrier
     busy = ceil_div(size, latencies.store_rate)
     return UnitDemand({Unit.TMA: busy, Unit.SHARED_MEMORY: shared}, shared, shared, shared)
@@ -128,7 +131,7 @@ def _load(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDema
 
 def _store(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitDemand:
     """From registers into global memory, or into shared memory, from where TMA takes it."""
-    size = sum(tile_bytes(_stored(op).type) for op in node.operations) // replicas
+    size = sum(map(stored_bytes, node.operations)) // replicas
     issue = max(latencies.scalar, size // (4 * latencies.lanes))
     if any(_is_on_chip(value) for op in node.operations for value in op.operands):
         shared = ceil_div(size, latencies.shared_rate)
@@ -340,12 +343,6 @@ def _share_of_indices(body: Block, shape: Sequence[int] | None) -> Callable[[Ope
 def _elements(op: Operation) -> int:
     values = (*op.operands, *op.results)
     return max((prod(shape_of(v.type) or ()) for v in values if _is_tile(v)), default=1)
-
-
-def _stored(op: Operation) -> SSAValue:
-    """The tile that an operation stores; pointers are where to."""
-    tiles = [value for value in op.operands if _is_tile(value)]
-    return next((v for v in tiles if not isinstance(_element(v), PtrType)), tiles[0])
 
 
 def _element(value: SSAValue) -> Attribute:
