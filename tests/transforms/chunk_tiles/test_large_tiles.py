@@ -61,7 +61,7 @@ def test_rows_too_long_for_registers_run_in_phases(target: str) -> None:
     assert kernel.assemble().spills == 0
 
 
-@pytest.mark.parametrize("columns", [40001, 65535])
+@pytest.mark.parametrize("columns", [40001, pytest.param(65535, marks=pytest.mark.slow)])
 def test_chunks_of_rows_that_begin_between_vectors_are_rotated_together(columns: int) -> None:
     """Rows that begin apart in a vector have eight parts each, with two lines that do not; of a
     row without room behind it the last part ends with what the first one leaves out."""
