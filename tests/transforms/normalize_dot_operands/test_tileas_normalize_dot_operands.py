@@ -19,6 +19,7 @@ from tests.transforms.normalize_dot_operands.transposed_kernels import (
     permuted,
     picked,
     picked_columns,
+    stepped,
 )
 
 RNG = np.random.default_rng(17)
@@ -81,3 +82,12 @@ def test_what_is_no_factor_is_turned_in_threads(shape: tuple[int, int]) -> None:
     made = tileas.compile(copied, x, y)
     for run in (made.simulate, made.emulate):
         np.testing.assert_array_equal(run(x, y, grid=(4, 2)).arrays[1], x.T)
+
+
+def test_permutations_around_many_steps_are_folded() -> None:
+    """The tile of the last step is on 2**40 paths from what is loaded."""
+    x = RNG.standard_normal((32, 64)).astype(np.float32)
+    made = tileas.compile(stepped, x, np.zeros_like(x), target="sm_90a")
+    assert "32x64xf32" in (found := made.ir("tileas-normalize-dot-operands"))
+    assert "64x32xf32" not in found
+    np.testing.assert_array_equal(made.emulate(x, np.zeros_like(x), grid=1).arrays[1], x)

@@ -64,3 +64,12 @@ def copied(x, y):
     """The transpose of a matrix."""
     i, j = ct.bid(0), ct.bid(1)
     ct.store(y, (i, j), ct.load(x, (i, j), (32, 32), order=(1, 0)))
+
+
+@ct.kernel
+def stepped(x, y):
+    """Forty steps between two permutations, each of which reads what the one before made twice."""
+    t = ct.transpose(ct.load(x, (0, 0), (32, 64)))
+    for _ in ct.static_iter(range(40)):
+        t = (t + t) * 0.5
+    ct.store(y, (0, 0), ct.transpose(t))

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.xdsl_ops import on_types
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import (
     Permuted,
     inverse,
@@ -46,7 +47,7 @@ class PermuteBehindElements(RewritePattern):
         if permuted(op.result) is not None or len(orders) != 1:
             return
         (order,) = orders
-        if order == tuple(range(len(order))) or not _is_permuted_back(op.result, order):
+        if order == tuple(range(len(order))) or not _is_permuted_back(op.result, order, set()):
             return
         insert = Insert(rewriter.insert)
         made = insert(_reordered(op, op.detach_region(op.body), order)).results[0]
@@ -62,17 +63,13 @@ class PermuteBehindOperation(RewritePattern):
             return
         found = (permuted(operand) for operand in op.operands)
         order = next((one.order for one in found if one is not None), None)
-        if order is None or not _follows(op, order) or not _is_permuted_back(op.results[0], order):
+        if order is None or not _leads_back(op, order, set()):
             return
         insert = Insert(rewriter.insert)
         extents = [shape_of(op.results[0].type)[k] for k in order]
-        made = type(op).create(
-            operands=[_as_it_lies(operand, order, insert) for operand in op.operands],
-            result_types=[TensorType(element_of(op.results[0].type), extents)],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-        )
-        source = insert(made).results[0]
+        operands = [_as_it_lies(operand, order, insert) for operand in op.operands]
+        type_ = TensorType(element_of(op.results[0].type), extents)
+        source = insert(on_types(op, operands, [type_])).results[0]
         rewriter.replace(op, [], [permutation(Permuted(source, order), insert)])
 
 
@@ -81,34 +78,51 @@ def _is_elementwise(op: Operation) -> bool:
     return is_of_tile and not op.regions and layout_role(op) is LayoutRole.ELEMENTWISE
 
 
-def _is_permuted_back(tile: SSAValue, order: Order) -> bool:
-    """Whether all that reads a tile has it as B or undoes a permutation, elementwise in between."""
-    return all(
-        _stores_b(user) or _permutes_by(user, inverse(order)) or _leads_back(user, order)
-        for user in (use.operation for use in tile.uses)
-    )
-
-
-def _leads_back(op: Operation, order: Order) -> bool:
+def _leads_back(op: Operation, order: Order, known: set[SSAValue]) -> bool:
     """Whether an operation follows a permutation of its operand, and what reads it undoes that."""
-    is_next = _is_elementwise(op) and _follows(op, order)
-    return is_next and _is_permuted_back(op.results[0], order)
+    return _follows(op, order, known) and _is_permuted_back(op.results[0], order, known)
 
 
-def _follows(op: Operation, order: Order) -> bool:
-    """Whether an operation's tiles are permuted, will be, or can be made in any order."""
-    return all(
-        _can_be_reordered(value) or _is_or_becomes_permuted(value, order) for value in op.operands
-    )
+def _is_permuted_back(tile: SSAValue, order: Order, known: set[SSAValue]) -> bool:
+    """Whether all that reads a tile has it as B or undoes a permutation, elementwise in between.
+
+    Each tile is visited once: what each of 32 steps reads twice is on 2**32 paths.
+    """
+    pending, visited = [tile], {tile}
+    while pending:
+        for user in (use.operation for use in pending.pop().uses):
+            if _stores_b(user) or _permutes_by(user, inverse(order)):
+                continue
+            if not _is_elementwise(user) or not _follows(user, order, known):
+                return False
+            if user.results[0] not in visited:
+                visited.add(user.results[0])
+                pending.append(user.results[0])
+    return True
 
 
-def _is_or_becomes_permuted(tile: SSAValue, order: Order) -> bool:
-    found, made = permuted(tile), tile.owner
-    if found is not None:
-        return found.order == order
-    if isinstance(made, GenerateOp):
-        return {*_orders(made)} == {order}
-    return isinstance(made, Operation) and _is_elementwise(made) and _follows(made, order)
+def _follows(op: Operation, order: Order, known: set[SSAValue]) -> bool:
+    """Whether an operation's tiles are permuted, will be, or can be made in any order.
+
+    Tiles that are looked at become `known`: they are if the answer is yes.
+    """
+    pending = [*op.operands]
+    while pending:
+        tile = pending.pop()
+        if tile in known or _can_be_reordered(tile):
+            continue
+        known.add(tile)
+        found, made = permuted(tile), tile.owner
+        if found is not None:
+            is_permuted = found.order == order
+        elif isinstance(made, GenerateOp):
+            is_permuted = {*_orders(made)} == {order}
+        else:
+            is_permuted = isinstance(made, Operation) and _is_elementwise(made)
+            pending += made.operands if isinstance(made, Operation) else ()
+        if not is_permuted:
+            return False
+    return True
 
 
 def _can_be_reordered(tile: SSAValue) -> bool:
@@ -139,7 +153,7 @@ def _as_it_lies(tile: SSAValue, order: Order, insert: Insert) -> SSAValue:
 
 
 def _reordered(op: GenerateOp, body: Region, order: Order) -> GenerateOp:
-    """Return what computes the elements of a tile as the tile lies of which it is a permutation."""
+    """Return a `generate` of the tile that is permuted by an order to that of an operation."""
     extents = [shape_of(op.result.type)[k] for k in order]
     made = GenerateOp.create(
         result_types=[TensorType(element_of(op.result.type), extents)], regions=[body]
