@@ -136,8 +136,8 @@ class PhasePlan:
     def loading_ahead(self, registers: int, threads: int) -> PhasePlan:
         """Return the plan with the loads of as many chunks on their way as a thread has registers.
 
-        Of those of two, where one CTA has all: H200, of a copy, with one and two, rms_norm f32 of
-        50,257 0.73, 0.81, layer_norm bf16 of 65,536 0.79, 0.81.
+        One chunk ahead and two, where a CTA is alone, of a copy on an H200: rms_norm f32 of 50,257
+        0.73 and 0.81, layer_norm bf16 of 65,536 0.79 and 0.81.
         """
         free = registers * SHARE_OF_CHUNKS // 100 * threads * self.count
         fitting = [

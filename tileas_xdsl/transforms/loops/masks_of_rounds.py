@@ -92,13 +92,14 @@ def _differs_among_registers(value: SSAValue, tile: GenerateOp) -> bool:
 
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
     """The values that a number is computed of by pure operations without operands of their own."""
-    pending, found = [value], dict[SSAValue, None]()
+    pending, seen, found = [value], {value}, list[SSAValue]()
     while pending:
         one = pending.pop()
         made = one.owner
         is_computed = isinstance(made, Operation) and made.operands and is_side_effect_free(made)
         if is_computed and not isinstance(made, Block) and not made.regions:
-            pending += made.operands
+            pending += [operand for operand in made.operands if operand not in seen]
+            seen.update(made.operands)
         else:
-            found[one] = None
-    return list(found)
+            found.append(one)
+    return found

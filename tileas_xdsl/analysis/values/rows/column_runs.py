@@ -59,6 +59,7 @@ class ColumnRuns:
 
     length: int
     _known: dict[SSAValue, Run | None] = field(default_factory=dict)
+    _divisors: dict[SSAValue, int] = field(default_factory=dict)
 
     def of(self, value: SSAValue) -> Run | None:
         """The runs of a tile, a number, or an element in a `generate`; None if unknown."""
@@ -66,6 +67,20 @@ class ColumnRuns:
             self._known[value] = None  # Of what depends on itself nothing is known.
             self._known[value] = self._found(value)
         return self._known[value]
+
+    def divisor_of_all(self, tile: SSAValue) -> int:
+        """A power of two that divides all elements of a tile, not the first ones of runs alone."""
+        if tile not in self._divisors:
+            self._divisors[tile] = self._divisor(tile)
+        return self._divisors[tile]
+
+    def _divisor(self, tile: SSAValue) -> int:
+        run, made = self.of(tile), tile.owner
+        if run is not None:
+            return min(run.divisor, run.step & -run.step) if run.step else run.divisor
+        if isinstance(made, arith.MuliOp):
+            return min(self.divisor_of_all(made.lhs) * self.divisor_of_all(made.rhs), ANY)
+        return 1
 
     def is_uniform(self, value: SSAValue) -> bool:
         """Return whether all elements of each run are equal."""
@@ -279,22 +294,12 @@ def _generated(runs: ColumnRuns, op: GenerateOp) -> Run | None:
 def _taken(runs: ColumnRuns, op: tensor.ExtractOp) -> Run | None:
     """An element of another tile: the same one for all columns, or a run of that tile."""
     if all(map(runs.is_uniform, op.indices)):
-        return Run(0, _divisor_of_all(runs, op.tensor))
+        return Run(0, runs.divisor_of_all(op.tensor))
     *outer, last = op.indices
     index = runs.of(last)
     if not all(map(runs.is_uniform, outer)) or index is None or not runs.is_aligned(index):
         return None
     return runs.of(op.tensor)
-
-
-def _divisor_of_all(runs: ColumnRuns, tile: SSAValue) -> int:
-    """A power of two that divides all elements of a tile, not the first ones of runs alone."""
-    run, made = runs.of(tile), tile.owner
-    if run is not None:
-        return min(run.divisor, run.step & -run.step) if run.step else run.divisor
-    if isinstance(made, arith.MuliOp):
-        return min(_divisor_of_all(runs, made.lhs) * _divisor_of_all(runs, made.rhs), ANY)
-    return 1
 
 
 _TABLE: Any = {

@@ -83,10 +83,10 @@ def chunk_sizes(a: Assignment, group: TileGroup) -> Sequence[int]:
     return [size for size in CHUNK_SIZES if size >= _min_element_bytes(a, group)]
 
 
-def reductions_of(a: Assignment, group: TileGroup) -> Sequence[tuple[int, ReduceOp]]:
-    """The reductions of a group's tiles, and their axes."""
-    found = [op for op, _ in operations_on(a, group) if isinstance(op, ReduceOp)]
-    return [(op.axis.value.data, op) for op in found]
+def reduced_axes(a: Assignment, group: TileGroup) -> set[int]:
+    """The axes along which a group's tiles are reduced."""
+    found = (op for op, _ in operations_on(a, group))
+    return {op.axis.value.data for op in found if isinstance(op, ReduceOp)}
 
 
 def _reductions(a: Assignment, group: TileGroup) -> Iterator[tuple[ReduceOp, bool]]:

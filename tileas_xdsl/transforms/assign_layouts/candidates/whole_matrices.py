@@ -20,7 +20,7 @@ from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, R
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.chunk_layouts import (
     chunk_sizes,
-    reductions_of,
+    reduced_axes,
 )
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
@@ -33,7 +33,7 @@ def whole_matrices(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Re
     if len(group.shape) != MATRICES or agent.warps == 1 or group.shape[0] % agent.warps:
         return []
     count, *matrix = group.shape
-    axes = [axis for axis, _ in reductions_of(a, group)]
+    axes = reduced_axes(a, group)
     if not axes or 0 in axes or prod(matrix) < LANES:
         return []
     sizes = chunk_sizes(a, group)
