@@ -1,6 +1,22 @@
 """Kernels of a user, for tests of the drop-in."""
 
+from types import FunctionType
+
 import cuda.tile as ct
+
+FACTORS = [2.0]
+
+
+class Constants:
+    FACTOR = 3
+
+
+def copied(kernel):
+    """A kernel of the same code that shares nothing with it."""
+    one = kernel._pyfunc
+    made = FunctionType(one.__code__, one.__globals__, one.__name__)
+    made.__annotations__ = one.__annotations__
+    return ct.kernel(made)
 
 
 @ct.kernel
@@ -55,3 +71,19 @@ def histogram(values, counts):
     )
     so_far = ct.load(counts, (0,), (8,))
     ct.store(counts, (0,), so_far + ct.sum(hits.astype(ct.int32), 0))
+
+
+def factor():
+    return Constants.FACTOR
+
+
+@ct.kernel
+def fill(y, tile: ct.Constant[int]):
+    """A constant that a function returns."""
+    ct.store(y, (ct.bid(0),), ct.full((tile,), factor(), ct.float32))
+
+
+@ct.kernel
+def fill_first(y, tile: ct.Constant[int]):
+    """A constant out of a list, which may change in place."""
+    ct.store(y, (ct.bid(0),), ct.full((tile,), ct.static_eval(FACTORS[0]), ct.float32))

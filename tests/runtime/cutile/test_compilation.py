@@ -13,8 +13,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-import cuda.tile as ct
-from support.cutile_programs import add, product
+from support.cutile_programs import add, copied, product
 from xdsl.pattern_rewriter import RewritePattern
 
 import tileas_xdsl as tileas
@@ -53,7 +52,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def run_add() -> None:
     """Launch a kernel object that no launch has seen."""
     c = np.zeros_like(A)
-    tileas.launch(0, (2,), ct.kernel(add._pyfunc), (A, B, c, 32))
+    tileas.launch(0, (2,), copied(add), (A, B, c, 32))
     np.testing.assert_array_equal(c, A + B)
 
 
@@ -67,7 +66,7 @@ def test_kernels_with_tensor_maps_are_too(compiled: list[str]) -> None:
     a, b = (np.random.default_rng(n).random((64, 64)).astype(np.float16) for n in (1, 2))
     for _ in range(2):
         c = np.zeros((64, 64), np.float16)
-        tileas.launch(0, (1, 1), ct.kernel(product._pyfunc), (a, b, c, 64, 64, 32))
+        tileas.launch(0, (1, 1), copied(product), (a, b, c, 64, 64, 32))
         np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-2)
     assert len(compiled) == 1
 

@@ -187,3 +187,34 @@ def test_blocks_that_race_are_found_at_the_lines_of_the_program() -> None:
         ct.launch(0, (4,), histogram, (values, counts))
     with tileas_xdsl.cutile.installed(on="emulator", findings="ignore"):
         ct.launch(0, (4,), histogram, (values, counts))
+
+
+def launched_again(kernel: Any) -> Any:
+    """What an equal kernel stores, made as programs do that replace hints where they launch."""
+    y = numbers(64)
+    tileas.launch(None, (1,), kernel.replace_hints(occupancy=2), (y, 64))
+    return y
+
+
+def test_equal_kernels_share_what_was_compiled(compilations: list[Any]) -> None:
+    for _ in range(3):
+        launched_again(cutile_programs.fill)
+    assert len(compilations) == 1
+    tileas.launch(None, (1,), cutile_programs.fill.replace_hints(occupancy=4), (numbers(64), 64))
+    assert len(compilations) == 2
+
+
+def test_kernels_are_not_equal_when_what_they_name_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for factor in (3, 5, -0.0, 0.0, 3):
+        monkeypatch.setattr(cutile_programs.Constants, "FACTOR", factor)
+        found = launched_again(cutile_programs.fill)
+        np.testing.assert_array_equal(found.view(np.int32), np.float32(factor).view(np.int32))
+
+
+def test_kernels_that_name_what_may_change_in_place_are_not_equal() -> None:
+    for factor in (2.0, 7.0):
+        cutile_programs.FACTORS[0] = factor
+        found = launched_again(cutile_programs.fill_first)
+        np.testing.assert_array_equal(found, np.float32(factor))

@@ -80,7 +80,7 @@ def _cached(
     """
     ptxas = find_tool("ptxas") if for_gpu else None
     store = disk_cache()
-    if store is None or _is_extended():
+    if store is None or is_extended():
         return _compile(kernel, content, target, for_gpu, choose)
     parts = (content, target, str(for_gpu), build_id(), file_id(ptxas))
     first = _stored(store, entry_key(*parts))
@@ -94,7 +94,7 @@ def _cached(
         if found is not None:
             return found
     found = _compile(kernel, content, target, for_gpu, choose)
-    if not _is_extended():
+    if not is_extended():
         specialization = () if first is None else (str(found.abi.specialization),)
         store.put(entry_key(*parts, *specialization), found.to_bytes())
     return found
@@ -109,7 +109,7 @@ def _stored(store: DiskCache, key: str) -> Executable | None:
         return None
 
 
-def _is_extended() -> bool:
+def is_extended() -> bool:
     """Whether other packages have added to the compiler, which the key does not know."""
     extensions: Any = sys.modules.get(_EXTENSIONS)
     return extensions is not None and bool(extensions.is_extended())

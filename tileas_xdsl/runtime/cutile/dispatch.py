@@ -14,6 +14,8 @@ from contextlib import suppress
 from typing import Any, cast
 
 from tileas_xdsl.runtime.cutile import settings
+from tileas_xdsl.runtime.cutile.captured_values import captured_values
+from tileas_xdsl.runtime.cutile.compilation import is_extended
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.grids import checked_grid
 from tileas_xdsl.runtime.cutile.kernel_table import Backend, KernelTable, Plan
@@ -147,8 +149,7 @@ def table_of(kernel: Any, chosen: Settings | None = None) -> KernelTable:
         raise TypeError(text)
     with _creation:  # of several threads the first one makes it; the backend is imported then
         if (found := _known_table(kernel, chosen)) is None:
-            found = KernelTable(kernel, chosen, _backend(chosen))
-            found.backend.attach(found)
+            found = _table_of_equal(kernel, chosen)
             setattr(kernel, _table_name(chosen), found)
             if chosen is not settings.current:
                 name = kernel._annotated_function.pyfunc.__name__
@@ -159,6 +160,27 @@ def table_of(kernel: Any, chosen: Settings | None = None) -> KernelTable:
 
 
 _creation = threading.Lock()
+
+
+def _table_of_equal(kernel: Any, chosen: Settings) -> KernelTable:
+    """Return the table of an equal kernel that hints were replaced of, if there is one; or make it.
+
+    The function has the tables, so that they are there as long as it is.
+    """
+    function, options = kernel._annotated_function.pyfunc, kernel._compiler_options
+    is_plain = "_compile" not in vars(kernel) and not is_extended()
+    captured = captured_values(function) if is_plain else None
+    made: list[tuple[Any, KernelTable]] = getattr(function, "_tileas_tables", [])
+    made = [one for one in made if one[1].settings in (chosen, settings.current)]
+    key: Any = (type(kernel), options, captured)
+    for known, table in made if captured is not None else ():
+        if known == key and table.settings is chosen:
+            return table
+    table = KernelTable(kernel, chosen, _backend(chosen))
+    table.backend.attach(table)
+    if captured is not None:
+        function._tileas_tables = [*made, (key, table)]
+    return table
 
 
 def _table_name(chosen: Settings) -> str:

@@ -17,8 +17,7 @@ import pytest
 
 pytest.importorskip("cuda.tile")
 
-import cuda.tile as ct
-from support.cutile_programs import increment, product, total
+from support.cutile_programs import copied, increment, product, total
 
 import tileas_xdsl as tileas
 from tests.runtime.cutile.launches import RecordingGpu, Tensor
@@ -68,7 +67,7 @@ class Accelerated:
     """A kernel whose known launches C makes; `in_c` counts them."""
 
     def __init__(self, kernel: Any, native: Any) -> None:
-        self.kernel, self.in_c = ct.kernel(kernel._pyfunc), 0
+        self.kernel, self.in_c = copied(kernel), 0
         self.table: KernelTable = table_of(self.kernel)
         found = Relauncher(self.table)
         found.use(native)
@@ -85,7 +84,7 @@ class Accelerated:
 
 def in_python(accelerated: Accelerated) -> Any:
     """Return a copy of a kernel whose launches are all made in Python, of the same code."""
-    found = ct.kernel(accelerated.kernel._pyfunc)
+    found = copied(accelerated.kernel)
     table_of(found).relaunch = never
     table_of(found).executables = accelerated.table.executables
     return found
@@ -271,7 +270,7 @@ def test_c_takes_over_after_some_launches(
     gpu: RecordingGpu, native: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(build.VARIABLE)
-    kernel = ct.kernel(increment._pyfunc)
+    kernel = copied(increment)
     args = FastTensor(0x1000, (64,)), 64, 1.5
     request = SimpleNamespace(module=None, failure="")
     monkeypatch.setattr(relaunch, "requested", lambda: request)
@@ -290,7 +289,7 @@ def test_the_environment_waits_for_it(
 ) -> None:
     monkeypatch.setenv(build.VARIABLE, "1")
     monkeypatch.setattr(build, "_request", None)
-    kernel = ct.kernel(increment._pyfunc)
+    kernel = copied(increment)
     for _ in range(2):
         tileas.launch(0, (1,), kernel, (FastTensor(0x1000, (64,)), 64, 1.5))
     assert isinstance(table_of(kernel).relaunch, native.Launcher)
@@ -299,7 +298,7 @@ def test_the_environment_waits_for_it(
 def test_without_it_launches_stay_in_python(
     gpu: RecordingGpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = ct.kernel(increment._pyfunc)
+    kernel = copied(increment)
     request = SimpleNamespace(module=None, failure="there is no C compiler 'cc'")
     monkeypatch.setattr(relaunch, "requested", lambda: request)
     for _ in range(COUNTED + 3):
