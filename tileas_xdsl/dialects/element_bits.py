@@ -8,11 +8,9 @@ from xdsl.dialects.builtin import FixedBitwidthType, FloatTF32Type
 from xdsl.ir import Attribute
 
 from tileas_xdsl.dialects.kinds import Kinds
+from tileas_xdsl.layout.units import WORD_BITS
 
 _OF_BITS = Kinds(FixedBitwidthType)
-
-WORD_BITS = 32
-"""Of a register, and of a tf32 in memory, of which 19 bits count (PTX ISA, alternate floats)."""
 
 
 def bits_of(element: Attribute | None) -> int:

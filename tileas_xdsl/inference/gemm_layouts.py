@@ -19,6 +19,7 @@ from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, s
 from tileas_xdsl.layout.expr.simplification import simplified
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.features import Feature, features_of
 
 WGMMA_ELEMENTS = {
@@ -28,7 +29,7 @@ WGMMA_ELEMENTS = {
 }
 """By accumulator, the operands that wgmma takes; `f8` and `i8` stand for all kinds of them."""
 
-ROWS_OF_WARP, COLUMNS_OF_WARP, WARPS_OF_GROUP = 16, 8, 4
+ROWS_OF_WARP, COLUMNS_OF_WARP = 16, 8
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _partition(
         for rows, columns in _partitions(warps)
         if m % (rows * ROWS_OF_WARP) == 0
         and n % (columns * COLUMNS_OF_WARP) == 0
-        and (not is_wgmma or rows % WARPS_OF_GROUP == 0)
+        and (not is_wgmma or rows % WARPGROUP_WARPS == 0)
     ]
     return _chosen(choices, policy, m, n) if choices else None
 
@@ -125,7 +126,7 @@ def accumulator(product: Product, threads: int) -> FragmentMap:
     lane = i % 8 * 4 + j % 8 // 2
     if product.is_wgmma:
         tile = i // 64 % rows
-        warp = i // (64 * rows) * WARPS_OF_GROUP + i // 16 % WARPS_OF_GROUP
+        warp = i // (64 * rows) * WARPGROUP_WARPS + i // 16 % WARPGROUP_WARPS
     else:
         tile = i // 16 % rows
         warp = i // (16 * rows)
@@ -237,7 +238,7 @@ def _uses_wgmma(program: Program, gemm: Gemm, sizes: tuple[int, int], warps: int
     m, k = sizes
     a, b, c = (program.buffers[name] for name in (gemm.a, gemm.b, gemm.c))
     has_wgmma = Feature.WGMMA in features_of(program.arch)
-    if not has_wgmma or b.scope is not Scope.SHARED or m < 64 or warps % WARPS_OF_GROUP:
+    if not has_wgmma or b.scope is not Scope.SHARED or m < 64 or warps % WARPGROUP_WARPS:
         return False
     pair = (_kind(a.element), _kind(b.element))
     if pair not in WGMMA_ELEMENTS.get(c.element, set[tuple[str, str]]()) or k % (256 // a.bits):

@@ -16,15 +16,16 @@ from tileas_xdsl.layout.registers.blocked import (
     row_values_layout,
     rows_layout,
 )
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.tables import Table, is_injective
+from tileas_xdsl.layout.units import WARP
 
 SHAPES = [(), (1,), (64,), (2048,), (4, 16), (64, 64), (1, 1024), (4, 8, 16)]
 
 
 def _place(form: Blocked, thread: int, block: int, register: int) -> int:
     """The row-major position that a register holds, from the definition of the closed form."""
-    warp, lane = divmod(thread, LANES)
+    warp, lane = divmod(thread, WARP)
     chunk, inside = divmod(register, form.vector)
     chunk_of_thread = lane % form.lanes + form.lanes * (warp // form.copies % form.warps)
     column = inside + form.vector * chunk_of_thread + form.stride * chunk
@@ -58,7 +59,7 @@ def test_the_closed_form_is_where_the_layout_has_its_elements(
         assert form is not None
         assert layout.values == form.blocks * form.registers
         found, used = _row_major(layout.held, layout.shape), form.used_warps
-        holding = warps // used * used * LANES
+        holding = warps // used * used * WARP
         for thread in range(0, holding, 7):
             places = [
                 _place(form, thread, block, register)

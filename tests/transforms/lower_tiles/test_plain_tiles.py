@@ -16,7 +16,7 @@ from tileas_xdsl.layout.registers.blocked import (
     row_values_layout,
     rows_layout,
 )
-from tileas_xdsl.layout.registers.register_layout import LANES
+from tileas_xdsl.layout.units import WARP
 
 
 def _check(launch: Launch, found: Array) -> None:
@@ -58,7 +58,7 @@ def test_layouts_spread_every_tile_evenly() -> None:
             form = blocked(layout)
             assert form is not None
             assert form.used_warps <= warps
-            assert form.lanes <= LANES
+            assert form.lanes <= WARP
             assert form.vector * widest <= max(ACCESS_BYTES, widest)
             assert form.stride * form.chunks == form.columns
             parts = max(form.row_warps, 1) * form.warps * form.lanes

@@ -13,7 +13,8 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.integers import power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,14 @@ class AxisSplit:
         """The split for an agent."""
         extent, lines = shape[axis], prod(shape) // shape[axis]
         warps = power_of_two_below(agent_warps)
-        line_lanes = min(LANES, lines)
+        line_lanes = min(WARP, lines)
         line_warps = min(warps, lines // line_lanes)
-        lanes = min(LANES // line_lanes, extent)
+        lanes = min(WARP // line_lanes, extent)
         shared = min(warps // line_warps, extent // lanes)
         return AxisSplit(
             shape,
             axis,
-            agent_warps * LANES,
+            agent_warps * WARP,
             extent // (lanes * shared),
             lanes,
             shared,
@@ -67,30 +68,30 @@ class AxisSplit:
     def layout(self) -> RegisterLayout:
         """The registers of the tile: element `c` of a thread's line `k` is `c + run * k`."""
         along: list[Digit] = [(self.run, E(VALUE)), (self.lanes, E(THREAD, self.line_lanes))]
-        along += [(self.warps, E(THREAD, LANES * self.line_warps))]
+        along += [(self.warps, E(THREAD, WARP * self.line_warps))]
         before, after = self._cut(self._lines(self.run))
         used_lanes, used_warps = self.lanes * self.line_lanes, self.warps * self.line_warps
-        replicas: list[Digit] = [(LANES // used_lanes, E(THREAD, used_lanes))]
-        replicas += [(self._all_warps // used_warps, E(THREAD, LANES * used_warps))]
+        replicas: list[Digit] = [(WARP // used_lanes, E(THREAD, used_lanes))]
+        replicas += [(self._all_warps // used_warps, E(THREAD, WARP * used_warps))]
         return self._layout([*after, *along, *before], self.shape, replicas)
 
     @cached_property
     def reduced(self) -> RegisterLayout:
         """The registers of one value for each line: that of a thread's line `k` is `k`."""
-        left_lanes, left_warps = LANES // self.line_lanes, self._all_warps // self.line_warps
+        left_lanes, left_warps = WARP // self.line_lanes, self._all_warps // self.line_warps
         replicas: list[Digit] = [(left_lanes, E(THREAD, self.line_lanes))]
-        replicas += [(left_warps, E(THREAD, LANES * self.line_warps))]
+        replicas += [(left_warps, E(THREAD, WARP * self.line_warps))]
         shape = (*self.shape[: self.axis], *self.shape[self.axis + 1 :])
         return self._layout(self._lines(1), shape, replicas)
 
     @property
     def _all_warps(self) -> int:
-        return power_of_two_below(self.threads // LANES)
+        return power_of_two_below(self.threads // WARP)
 
     def _lines(self, step: int) -> list[Digit]:
         """The digits of the number of a line."""
         lanes: Digit = (self.line_lanes, E(THREAD))
-        return [lanes, (self.line_warps, E(THREAD, LANES)), (self.lines, E(VALUE, step))]
+        return [lanes, (self.line_warps, E(THREAD, WARP)), (self.lines, E(VALUE, step))]
 
     def _cut(self, digits: list[Digit]) -> tuple[list[Digit], list[Digit]]:
         """The digits of dimensions before and after the axis, by their extents."""

@@ -17,7 +17,8 @@ from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp, DotOp, MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div, power_of_two_below
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 BY_THREADS = ("mma", "fma")
@@ -34,8 +35,6 @@ PAIR = 2
 
 HALVES = 2
 """Blocks of eight rows in a tile of C (PTX ISA, mma.m16n8)."""
-
-WORD_BITS = 32
 
 WIDEST = 4
 """Columns next to one another that a thread multiplies by `fma`."""
@@ -116,8 +115,8 @@ class Tiling:
         batch, rows, columns = self.warps
         parts = [first, last]
         if self.extents.is_batched:
-            parts.insert(0, (Part(batch, LANES * rows * columns), Part(REST, order=8)))
-        return layout_of_parts(shape, parts, LANES * batch * rows * columns, self.threads)
+            parts.insert(0, (Part(batch, WARP * rows * columns), Part(REST, order=8)))
+        return layout_of_parts(shape, parts, WARP * batch * rows * columns, self.threads)
 
 
 def is_by_threads(op: MatrixProduct) -> bool:
@@ -190,10 +189,10 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
     adjacent = min(PAIR, step // QUAD) if packed == 1 else 1
     near = EIGHT if adjacent == 1 else QUAD * adjacent * x.bits // SLICE_BITS
     of_rows = (Part(near, QUAD * EIGHT // near), Part(EIGHT // near, QUAD))
-    down = (*of_rows, Part(HALVES, order=1), Part(rows, LANES), Part(REST, order=6))
+    down = (*of_rows, Part(HALVES, order=1), Part(rows, WARP), Part(REST, order=6))
     inner = max(x.n // (EIGHT * columns), 1)
     near_blocks = min(inner, PAIR)
-    beside = Part(columns, LANES * rows)
+    beside = Part(columns, WARP * rows)
     blocks = (Part(near_blocks, order=4), beside, Part(inner // near_blocks, order=5))
     return Tiling(
         x,
@@ -208,7 +207,7 @@ def warp_tiling(x: Extents, warps: int) -> Tiling:
             Part(QUAD, 1),
             Part(step // (QUAD * packed * adjacent), order=3),
         ),
-        threads=LANES * warps,
+        threads=WARP * warps,
     )
 
 
@@ -239,20 +238,20 @@ def _over(count: int) -> Iterator[tuple[int, int, int]]:
 def thread_tiling(x: Extents, warps: int) -> Tiling:
     """Threads that multiply some rows by some columns, one element of K after another."""
     step = min(x.k, max(SLICE_BITS // x.bits, 1), WIDEST)
-    batch, rows, columns = _threads(x, LANES * power_of_two_below(warps))
-    beside = min(max(LANES_ALONG_ROWS, LANES // rows), columns)
-    above = LANES // beside
+    batch, rows, columns = _threads(x, WARP * power_of_two_below(warps))
+    beside = min(max(LANES_ALONG_ROWS, WARP // rows), columns)
+    above = WARP // beside
     over = (batch, rows // above, columns // beside)
     wide = min(WIDEST, max(x.n // columns, 1))
-    down = (Part(above, beside), Part(over[1], LANES), Part(REST, order=4))
+    down = (Part(above, beside), Part(over[1], WARP), Part(REST, order=4))
     across = (
         Part(wide),
         Part(beside, 1),
-        Part(over[2], LANES * over[1]),
+        Part(over[2], WARP * over[1]),
         Part(REST, order=3),
     )
     depth = (Part(REST, order=9),)
-    return Tiling(x, over, step, down, across, across, depth, threads=LANES * warps)
+    return Tiling(x, over, step, down, across, across, depth, threads=WARP * warps)
 
 
 def _threads(x: Extents, threads: int) -> tuple[int, int, int]:
@@ -262,4 +261,4 @@ def _threads(x: Extents, threads: int) -> tuple[int, int, int]:
         b, r, c = (ceil_div(n, k) for n, k in zip((x.batch, x.m, x.n), over, strict=True))
         return b * r * c, b * (r + c), over[1]
 
-    return min((o for o in _over(threads) if threads // o[0] >= LANES), key=cost)
+    return min((o for o in _over(threads) if threads // o[0] >= WARP), key=cost)

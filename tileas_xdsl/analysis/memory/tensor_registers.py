@@ -17,8 +17,9 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import flat_table
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_MAX_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout
@@ -30,14 +31,11 @@ from tileas_xdsl.target.tensor_memory import (
     counted,
 )
 
-GROUP_THREADS = 4 * LANES
+GROUP_THREADS = 4 * WARP
 """Four warps reach all lanes."""
 
 STEP = 8
 """Columns are shared, and moved, in as many at least."""
-
-CELL_BITS = 32
-"""Elements of tensor memory that registers are moved from and to have as many bits."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class TmemTransfer:
         count = share // shape.columns * TMEM_REGISTERS[self.shape]
         down, across = _DIGITS[self.shape]
         inner = TMEM_REGISTERS[self.shape]
-        rows = [*down, (self.parts, E(VALUE, count)), (4 // self.halves, E(THREAD, LANES))]
+        rows = [*down, (self.parts, E(VALUE, count)), (4 // self.halves, E(THREAD, WARP))]
         last = (share // shape.columns, E(VALUE, inner))
         beside = (groups, E(THREAD, GROUP_THREADS))
         below = (self.halves, E(THREAD, GROUP_THREADS // self.halves))

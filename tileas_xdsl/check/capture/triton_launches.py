@@ -27,8 +27,7 @@ from tileas_xdsl.check.capture.triton_arguments import TritonArguments
 from tileas_xdsl.check.reports import CheckReport
 from tileas_xdsl.interpreters.ptx import load
 from tileas_xdsl.interpreters.ptx.launch import pick_kernel
-
-WARP = 32
+from tileas_xdsl.layout.units import WARP
 
 
 @contextmanager

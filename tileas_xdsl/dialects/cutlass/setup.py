@@ -14,11 +14,12 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import WARP, check_barrier
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import check_barrier
 from tileas_xdsl.dialects.cutlass.kinds import Agent
 from tileas_xdsl.dialects.cutlass.types import ParticipantsType, PipelineType
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.layout.units import WARP
 
 __all__ = ["MakeParticipantsOp", "PipelineCreateOp", "PipelineInitOp"]
 

@@ -33,15 +33,13 @@ from tileas_xdsl.explanation.ptx.instructions import (
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel, Vector
 from tileas_xdsl.layout.memory.elements import ALIASES, ELEMENT_TYPES
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
 
-WARP, SECTOR = 32, 32
+SECTOR = 32
 SCHEDULERS = 4
 """Of a multiprocessor; each issues an instruction of a warp in a cycle."""
-
-WARPGROUP = 4
-"""Warps that issue a `wgmma` together."""
 
 WAITS = (SYNCHRONISATION, BRANCHES)
 
@@ -222,7 +220,7 @@ def _product(
     if parts[0] == "mma":
         return element, issues * m * n * k, 0
     rows = n if isinstance(instruction.operands[1], Vector) else n + m
-    times = issues // WARPGROUP
+    times = issues // WARPGROUP_WARPS
     return element, times * m * n * k, times * rows * k * ELEMENT_TYPES[element].bits / 8
 
 

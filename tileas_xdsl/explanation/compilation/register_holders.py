@@ -23,10 +23,8 @@ from tileas_xdsl.explanation.resources import agents_in, role_of
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.occupancy import WARP
-
-REGISTER_BITS = 32
 
 
 def register_holders(tiles: ModuleOp, warps: int, target: Target) -> tuple[RegisterHolder, ...]:
@@ -67,7 +65,7 @@ def registers_of(value: SSAValue, threads: int) -> int:
     if layout is None:
         return ceil_div(words, threads)
     values = layout.extents().get(VALUE, 1)
-    return ceil_div(values * bits_of(element_of(value.type)), REGISTER_BITS)
+    return ceil_div(values * bits_of(element_of(value.type)), WORD_BITS)
 
 
 def register_layout_of(type_: Attribute) -> Layout | None:

@@ -45,14 +45,13 @@ from tileas_xdsl.frontend.tilelang.traced.graph import Node, read_graph
 from tileas_xdsl.frontend.tilelang.traced.launches import Launch, launches
 from tileas_xdsl.frontend.tilelang.traced.loop_kinds import is_parallel
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WARP
 
 _EXPRESSIONS: dict[str, ExpressionHandler] = {
     **arithmetic.HANDLERS,
     "tirx.BufferLoad": element_access.load,
     "tirx.Call": calls.call,
 }
-
-WARP = 32
 
 DEFAULT_THREADS = 128
 """The threads of a block where `T.Kernel` names none."""

@@ -13,8 +13,7 @@ import numpy as np
 from tileas_xdsl.inference.checking.checked_program import CheckedProgram, Mask, holders
 from tileas_xdsl.inference.checking.findings import Finding, Rule, first, threads_text
 from tileas_xdsl.inference.program import Buffer, Gemm, Scope
-
-WARP = 32
+from tileas_xdsl.layout.units import WARP
 
 
 def wrong_products(question: CheckedProgram) -> Iterator[Finding]:

@@ -19,11 +19,10 @@ from tileas_xdsl.inference.program import DYNAMIC, Access, AccessKind, Loop, Pro
 from tileas_xdsl.layout.expr.digits import digits_of
 from tileas_xdsl.layout.expr.expression import Number, dimension, substituted, symbols_of
 from tileas_xdsl.layout.expr.tables import Table, table_of
+from tileas_xdsl.layout.units import WARP
 
 SEGMENT = 128
 """Bytes that a warp fetches at once."""
-
-WARP = 32
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding, Find
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import TileOverlaps
 from tileas_xdsl.interpreters.ptx.errors import LaunchError, PtxError, SourceLocation
 from tileas_xdsl.interpreters.ptx.execution.counted_steps import counted_steps
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters, first_cta
 from tileas_xdsl.interpreters.ptx.execution.program import Program
 from tileas_xdsl.interpreters.ptx.execution.register_slots import LaunchShape
@@ -31,7 +30,6 @@ from tileas_xdsl.interpreters.ptx.execution.scheduler import ClusterScheduler
 from tileas_xdsl.interpreters.ptx.execution.state import (
     ORDERS,
     SEEDED,
-    WARPGROUP,
     Cluster,
     ConvergenceGroup,
     Cta,
@@ -48,6 +46,7 @@ from tileas_xdsl.interpreters.ptx.parsing.parser import parse
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Integer, Kernel, PtxModule
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import ClusterBarrier
 from tileas_xdsl.layout.integers import align_up, ceil_div
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
 
 Shape = int | Sequence[int]
@@ -226,8 +225,8 @@ class Launch:
         threads = prod(self.shape.block)
         cta.threads = threads
         cta.warp_count = ceil_div(threads, WARP)
-        for first in range(0, cta.warp_count, WARPGROUP):
-            count = min(WARPGROUP, cta.warp_count - first)
+        for first in range(0, cta.warp_count, WARPGROUP_WARPS):
+            count = min(WARPGROUP_WARPS, cta.warp_count - first)
             lanes = min(count * WARP, threads - first * WARP)
             warpgroup = Warpgroup(cta, first, count, (1 << lanes) - 1)
             for state in warpgroup.warp_states:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.layout.registers.access import WARP
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 Kind: TypeAlias = Literal["identity", "permutation", "shuffle", "shared"]
 Registers: TypeAlias = NDArray[Any]

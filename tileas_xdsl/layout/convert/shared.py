@@ -28,8 +28,9 @@ from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,9 @@ from tileas_xdsl.layout.convert.shuffle_rounds import Rounds, schedules
 from tileas_xdsl.layout.convert.shuffle_words import ShuffleWords, ways_to_pack
 from tileas_xdsl.layout.convert.source_map import SourceMap
 from tileas_xdsl.layout.integers import align_up, ceil_div
-from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,8 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.plan import per_word
 from tileas_xdsl.layout.convert.shuffle_rounds import Delivery
 from tileas_xdsl.layout.convert.source_map import SourceMap
-from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.access import Ints
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True, eq=False, slots=True)

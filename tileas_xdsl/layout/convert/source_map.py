@@ -12,8 +12,9 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.plan import Kind
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import show
-from tileas_xdsl.layout.registers.access import WARP, Bools, Ints
+from tileas_xdsl.layout.registers.access import Bools, Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True, eq=False, slots=True)

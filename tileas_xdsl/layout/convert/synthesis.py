@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tileas_xdsl.layout.f2 import F2Map, Span
-from tileas_xdsl.layout.registers.access import WARP, Ints
+from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents
+from tileas_xdsl.layout.units import WARP
 
 ROW_BITS = 1024
 """Bits in one row of all 32 banks."""

@@ -28,11 +28,9 @@ from tileas_xdsl.layout.registers.warp_matrix import (
     ldmatrix_fits,
     stmatrix_fits,
 )
+from tileas_xdsl.layout.units import BYTE_BITS
 
 Direction: TypeAlias = Literal["store", "load"]
-
-BYTE = 8
-"""Bits of elements of which a half of a register has two."""
 
 PAIRS = (0, 2, 1, 3)
 """Where a register of `.trans` has two bytes of each of two columns, of which it loads two rows."""
@@ -96,7 +94,7 @@ class Side:
             access = self._by_matrices(buffer, every, transposed)
             if isinstance(access, MatrixAccess):
                 yield _matrix_transfer(every, access, self._widening_cost(buffer))
-        if buffer.elem_bits == BYTE and self.fragment.values % len(PAIRS) == 0:
+        if buffer.elem_bits == BYTE_BITS and self.fragment.values % len(PAIRS) == 0:
             # Of two bytes of two rows registers of products have those of a column side by side.
             pairs = every.reshape(-1, len(PAIRS))[:, PAIRS].ravel()
             access = self._by_matrices(buffer, pairs, transposed=True)

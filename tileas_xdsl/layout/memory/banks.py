@@ -16,14 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from tileas_xdsl.layout.errors import LayoutError
-from tileas_xdsl.layout.registers.access import (
-    INACTIVE,
-    WARP,
-    Bools,
-    Ints,
-    check_access,
-    distinct,
-)
+from tileas_xdsl.layout.registers.access import INACTIVE, Bools, Ints, check_access, distinct
+from tileas_xdsl.layout.units import WARP
 
 BANKS = 32
 BANK_BYTES = 4

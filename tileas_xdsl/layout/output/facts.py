@@ -33,8 +33,8 @@ from tileas_xdsl.layout.operations.simplify import coalesce
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.tables import Table, collision, image, is_injective
+from tileas_xdsl.layout.units import WARP
 
-LANES = 32
 WIDEST_ACCESS = 16
 """The most bytes that one lane moves at once."""
 
@@ -220,6 +220,6 @@ def warp_accesses(memory: MemoryLayout, bits: int) -> Iterator[WarpAccess]:
 
 def _by_lane(addresses: Table) -> Table:
     """`(accesses, 32)`; idle lanes of the last access are -1."""
-    padded = np.full(align_up(addresses.size, LANES), -1, dtype=np.int64)
+    padded = np.full(align_up(addresses.size, WARP), -1, dtype=np.int64)
     padded[: addresses.size] = addresses
-    return padded.reshape(-1, LANES)
+    return padded.reshape(-1, WARP)

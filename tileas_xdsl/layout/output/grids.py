@@ -19,19 +19,17 @@ from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.memory.banks import BANK_BYTES, BANKS
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
 from tileas_xdsl.layout.tables import Table, table
+from tileas_xdsl.layout.units import WARP
 
 MAX_ROWS, MAX_COLUMNS = 128, 256
 """Maximum rows and columns of a picture; larger layouts are cut, with a note."""
 
 LANE, COLUMN = "lane", "column"
 """The axes of tensor memory."""
-
-BANKS = 32
-BANK_BYTES = 4
-WARP = 32
 
 _HUES = (214, 28, 145, 350, 265, 55, 190, 320)
 """Eight hues that most colour-blind readers can distinguish too (lightness varies)."""

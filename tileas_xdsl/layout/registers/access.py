@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.integers import ceil_div, is_power_of_two
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-WARP = 32
-"""Threads in a warp."""
 
 SECTOR_BYTES = 32
 """The granule in which global memory moves.  Source: Nsight Compute, memory tables."""

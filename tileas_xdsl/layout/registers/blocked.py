@@ -23,7 +23,8 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.axes import E, terms_of
 from tileas_xdsl.layout.integers import is_power_of_two, power_of_two_below
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 
 ACCESS_BYTES = 16
 """The widest access of a thread to memory."""
@@ -107,17 +108,17 @@ class Blocked:
         Warps that are left after those hold nothing.
         """
         digits: list[Digit] = [(self.vector, E(VALUE)), (self.lanes, E(THREAD))]
-        digits += [(self.warps, E(THREAD, LANES * self.copies))]
+        digits += [(self.warps, E(THREAD, WARP * self.copies))]
         digits += [(self.chunks, E(VALUE, self.vector))]
         if self.is_by_rows:
-            digits += [(self.row_warps, E(THREAD, LANES * self.warps))]
+            digits += [(self.row_warps, E(THREAD, WARP * self.warps))]
             digits += [(self.blocks, E(VALUE, self.registers))]
-        replicas: list[Digit] = [(LANES // self.lanes, E(THREAD, self.lanes))]
-        replicas += [(self.copies, E(THREAD, LANES))]
+        replicas: list[Digit] = [(WARP // self.lanes, E(THREAD, self.lanes))]
+        replicas += [(self.copies, E(THREAD, WARP))]
         repetitions = max(agent_warps // self.used_warps, 1)
-        replicas += [(repetitions, E(THREAD, LANES * self.used_warps))]
+        replicas += [(repetitions, E(THREAD, WARP * self.used_warps))]
         layout = with_replicas(layout_of_line(digits, self.shape), replicas)
-        return RegisterLayout(layout, self.shape, LANES * agent_warps)
+        return RegisterLayout(layout, self.shape, WARP * agent_warps)
 
 
 @lru_cache(maxsize=1024)
@@ -141,7 +142,7 @@ def blocked_layout(shape: tuple[int, ...], warps: int, widest: int) -> RegisterL
 @lru_cache(maxsize=1024)
 def row_values_layout(rows: RegisterLayout) -> RegisterLayout:
     """One value for each row of a matrix that is dealt by rows, in all lanes that have the row."""
-    warps = rows.threads // LANES
+    warps = rows.threads // WARP
     # One layout may have two closed forms, of which `blocked` prefers the line.
     form = _rows(rows.shape, warps, _widest(rows))
     assert form.layout(warps) == rows, rows
@@ -152,7 +153,7 @@ def row_values_layout(rows: RegisterLayout) -> RegisterLayout:
 @lru_cache(maxsize=4096)
 def blocked(layout: RegisterLayout) -> Blocked | None:
     """The closed form of a layout; None where it is not blocked."""
-    warps, rest = divmod(layout.threads, LANES)
+    warps, rest = divmod(layout.threads, WARP)
     if rest or not warps or any(not is_power_of_two(n) for n in layout.shape):
         return None
     widest = _widest(layout)
@@ -167,18 +168,18 @@ def blocked(layout: RegisterLayout) -> Blocked | None:
 
 def _line(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
     size, warps = prod(shape), power_of_two_below(warps)
-    vector = min(max(size // (LANES * warps), 1), ACCESS_BYTES // widest, (shape or (1,))[-1])
-    threads = min(LANES * warps, size // vector)
-    return Blocked(shape, vector, min(threads, LANES), max(threads // LANES, 1))
+    vector = min(max(size // (WARP * warps), 1), ACCESS_BYTES // widest, (shape or (1,))[-1])
+    threads = min(WARP * warps, size // vector)
+    return Blocked(shape, vector, min(threads, WARP), max(threads // WARP, 1))
 
 
 def _rows(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
     """Warps for which there are no rows help others, as long as all lanes have whole accesses."""
     rows, columns, warps = prod(shape[:-1]), shape[-1], power_of_two_below(warps)
-    vector = min(max(columns // LANES, 1), ACCESS_BYTES // widest)
+    vector = min(max(columns // WARP, 1), ACCESS_BYTES // widest)
     row_warps = min(warps, rows)
-    along = min(warps // row_warps, max(columns // (LANES * vector), 1))
-    return Blocked(shape, vector, min(LANES, columns // vector), along, row_warps)
+    along = min(warps // row_warps, max(columns // (WARP * vector), 1))
+    return Blocked(shape, vector, min(WARP, columns // vector), along, row_warps)
 
 
 def _closed_form(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
@@ -186,7 +187,7 @@ def _closed_form(shape: tuple[int, ...], warps: int, widest: int) -> Blocked:
         return _line(shape, warps, widest)
     rows = _rows(shape, warps, widest)
     has_register_pressure = (
-        rows.lanes < LANES and rows.blocks * rows.registers > MAX_REPLICATED_REGISTERS
+        rows.lanes < WARP and rows.blocks * rows.registers > MAX_REPLICATED_REGISTERS
     )
     return _line(shape, warps, widest) if has_register_pressure else rows
 
@@ -212,9 +213,9 @@ def _row_values(layout: RegisterLayout) -> Blocked | None:
     """The closed form by which rows would be dealt to whole warps."""
     extent, axis, step = _first_digit(layout)
     if axis == VALUE:
-        holding = layout.replicas // LANES
-        is_everywhere = holding == layout.threads // LANES
+        holding = layout.replicas // WARP
+        is_everywhere = holding == layout.threads // WARP
         return Blocked(layout.shape, 1, 1, 1, copies=1 if is_everywhere else max(holding, 1))
-    if step % LANES:
+    if step % WARP:
         return None
-    return Blocked(layout.shape, 1, 1, extent, copies=step // LANES)
+    return Blocked(layout.shape, 1, 1, extent, copies=step // WARP)

@@ -38,9 +38,6 @@ from tileas_xdsl.layout.tables import Table, holds, table
 THREAD = "thread"
 VALUE = "value"
 
-LANES = 32
-"""Threads of a warp."""
-
 Flags: TypeAlias = NDArray[np.bool_]
 
 

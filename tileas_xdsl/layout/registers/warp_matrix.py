@@ -17,14 +17,15 @@ import numpy as np
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.memory.banks import wavefronts
-from tileas_xdsl.layout.registers.access import WARP, Ints, bit_addresses
+from tileas_xdsl.layout.registers.access import Ints, bit_addresses
 from tileas_xdsl.layout.registers.register_layout import RegisterContents
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 
 ROWS = 8
 """Rows of a matrix."""
 
 ROW_BITS = 128
-WORD_BITS, HALF_BITS = 32, 16
+HALF_BITS = 16
 COUNTS = (1, 2, 4)
 
 

@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.integers import align_up, ceil_div
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceGraph, dependence_graph
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, loop_problem, step_of
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
@@ -37,7 +38,6 @@ from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, cac
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 
-WARP = 32
 PRODUCER_WARPS, PRODUCER_REGISTERS = 4, 40
 """A warpgroup, so that it can give registers away; of a thread: addresses and barriers."""
 
@@ -52,8 +52,6 @@ EASY_REGISTERS = 128
 
 MAX_REPLICAS = 3
 """Consumers beside a producer: four warpgroups have 128 registers a thread."""
-
-GROUP_WARPS = 4
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ def schedule_loop(
         return problem
     plan = read_plan(loop)
     counts = _replicas(graph, plan)
-    counts = [count for count in counts if count * GROUP_WARPS >= capacity.warps] or counts[-1:]
+    counts = [count for count in counts if count * WARPGROUP_WARPS >= capacity.warps] or counts[-1:]
     roomy = [count for count in counts if _may_fit(graph, count)] or [*counts[-1:]]
     tried = [_schedule(graph, count, plan, capacity, options) for count in roomy]
     found = [one for one in tried if one is not None]
@@ -157,7 +155,7 @@ def _may_fit(graph: DependenceGraph, count: int) -> bool:
     dots = (node.operations[0].results[0] for node in graph.nodes if node.kind is MacroKind.DOT)
     largest = max((held_bytes(value) for value in dots if value not in carried), default=0)
     words = (sum(carried.values()) + largest) // 4
-    return words // (count * GROUP_WARPS * WARP) + REGISTER_HEADROOM <= MAX_REGISTERS
+    return words // (count * WARPGROUP_WARPS * WARP) + REGISTER_HEADROOM <= MAX_REGISTERS
 
 
 def _is_of_rows(op: DotOp) -> bool:
@@ -291,8 +289,8 @@ def _roles(found: LoopProblem, plan: LoopPlan, capacity: LoopCapacity) -> Sequen
     """Warps and registers of the roles, those that are given as they are; the consumer last."""
     has_producer = Role.PRODUCER in found.roles
     replicas = found.model.replicas
-    whole = align_up(capacity.warps, GROUP_WARPS) if has_producer else capacity.warps
-    warps = GROUP_WARPS if replicas > 1 else whole
+    whole = align_up(capacity.warps, WARPGROUP_WARPS) if has_producer else capacity.warps
+    warps = WARPGROUP_WARPS if replicas > 1 else whole
     threads = (replicas * warps + PRODUCER_WARPS * has_producer) * WARP
     registers = registers_at_entry(threads, capacity.target, capacity.blocks)
     plans: list[RolePlan] = []

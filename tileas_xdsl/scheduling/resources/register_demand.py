@@ -16,13 +16,12 @@ from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WORD_BYTES
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, read_cycles
 from tileas_xdsl.scheduling.problem import Solution
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
 from tileas_xdsl.scheduling.schedule import Role
-
-REGISTER_BYTES = 4
 
 
 def register_demand(found: LoopProblem, solution: Solution, threads: int) -> int:
@@ -32,7 +31,7 @@ def register_demand(found: LoopProblem, solution: Solution, threads: int) -> int
     """
     alive = list(_lifetimes(found, solution))
     replicas = found.model.replicas
-    size = REGISTER_BYTES * threads * replicas
+    size = WORD_BYTES * threads * replicas
     return max(
         (
             sum(

@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroKind,
     MacroOperation,
@@ -45,7 +46,6 @@ from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 HALF = 0.5
 """The part of a tile's elements for which a thread computes what depends on a column alone."""
 
-WORD_BITS = 32
 WARPGROUP_THREADS = 128
 
 ISSUE_OF_PRODUCT = 4

@@ -12,9 +12,10 @@ from math import gcd
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_modes
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 
-WARPGROUP_THREADS = 4 * LANES
+WARPGROUP_THREADS = 4 * WARP
 
 WGMMA_ROWS = 64
 """Rows of one wgmma instruction."""
@@ -24,9 +25,6 @@ QUAD = 4
 
 PAIR = 2
 """Adjacent columns of accumulators in a thread."""
-
-WORD_BITS = 32
-"""Of a register."""
 
 
 @lru_cache(maxsize=512)
@@ -71,7 +69,7 @@ def fragment_layout(
 
 def _rows_of_warps(word: int, *, in_pairs: bool) -> list[Digit]:
     """The 64 rows of an instruction: a lane has two of the 16 of its warp, a word of each."""
-    lanes, values, warps = (8, E(THREAD, QUAD)), (2, E(VALUE, word)), (4, E(THREAD, LANES))
+    lanes, values, warps = (8, E(THREAD, QUAD)), (2, E(VALUE, word)), (4, E(THREAD, WARP))
     return [values, lanes, warps] if in_pairs else [lanes, values, warps]
 
 
@@ -83,7 +81,7 @@ def fragment_of_sums(m: int, k: int, warpgroups: int) -> RegisterLayout:
     these are the four bytes of a register.
     """
     by_row, _ = warpgroup_grid(m, warpgroups)
-    rows: list[Digit] = [(8, E(THREAD, QUAD)), (2, E(VALUE, 4)), (4, E(THREAD, LANES))]
+    rows: list[Digit] = [(8, E(THREAD, QUAD)), (2, E(VALUE, 4)), (4, E(THREAD, WARP))]
     rows += [(m // (WGMMA_ROWS * by_row), E(VALUE, k // 2))]
     rows += [(by_row, E(THREAD, WARPGROUP_THREADS))]
     columns: list[Digit] = [(PAIR, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2))]
@@ -158,7 +156,7 @@ def operand_layout(rows: int, columns: int, bits: int, warps: int) -> Layout | N
     if rows % (16 * warps) or columns % (8 * word):
         return None
     registers = columns // (8 * word) * 4 * word
-    down: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, word)), (warps, E(THREAD, LANES))]
+    down: list[Digit] = [(8, E(THREAD, 4)), (2, E(VALUE, word)), (warps, E(THREAD, WARP))]
     down += [(rows // (16 * warps), E(VALUE, registers))]
     across: list[Digit] = [(word, E(VALUE)), (QUAD, E(THREAD)), (2, E(VALUE, 2 * word))]
     across += [(columns // (8 * word), E(VALUE, 4 * word))]

@@ -10,10 +10,9 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index, i64_constant
-
-WORD = 32
 
 
 def across(e: ThreadBuilder, value: SSAValue, distance: int) -> SSAValue:
@@ -43,7 +42,7 @@ def _as_words(e: ThreadBuilder, value: SSAValue, move: Callable[[SSAValue], SSAV
 
 
 def _halves(e: ThreadBuilder, value: SSAValue, move: Callable[[SSAValue], SSAValue]) -> SSAValue:
-    shift = i64_constant(e, WORD)
+    shift = i64_constant(e, WORD_BITS)
     upper = e.insert(arith.ShRUIOp(value, shift)).result
     words = [move(e.insert(arith.TruncIOp(half, i32)).result) for half in (value, upper)]
     low, high = (e.insert(arith.ExtUIOp(word, i64)).result for word in words)

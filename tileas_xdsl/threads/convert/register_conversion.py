@@ -37,6 +37,7 @@ from tileas_xdsl.layout.convert.shared import SharedPlan
 from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent, synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
@@ -44,7 +45,6 @@ from tileas_xdsl.threads.codegen.warp_shuffle import of_lane
 from tileas_xdsl.threads.convert.chunked_conversion import converted_in_chunks
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, unrolled_elements
 from tileas_xdsl.threads.index.per_thread_tables import ThreadDigit, number_of
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_values import (
     element,
@@ -59,9 +59,6 @@ from tileas_xdsl.threads.smem.table_driven_copy import (
     moves_of_buffer,
     store_by_table,
 )
-
-WORD_BITS = 32
-
 
 Observer: TypeAlias = Callable[[Operation, Plan], None]
 """Told of each conversion that is lowered: the operation that needs it, and its plan."""

@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.canonical import CanonicalLayout
 from tileas_xdsl.target.mma.matrix_units import COLUMN_STEP, MAX_COLUMNS, WGMMA
@@ -89,7 +90,6 @@ INSTRUCTION_K_BITS = 256
 
 COLUMNS_OF_ANY = 16
 """Instructions have any multiple of so many columns, of integers too."""
-REGISTER_BITS = 32
 
 
 def delivered(
@@ -345,7 +345,7 @@ def _check_shape(e: ThreadBuilder, op: Operation, rows: int, columns: int) -> No
 def _check_registers(e: ThreadBuilder, op: Operation, accumulator: RegisterTile) -> None:
     """A thread keeps its accumulators in registers, and needs some more."""
     count = vectors_of(accumulator.layout).elements
-    needed = count * bits_of(accumulator.element) // REGISTER_BITS
+    needed = count * bits_of(accumulator.element) // WORD_BITS
     most = e.plan.target.registers_per_thread
     most = min(e.agent.registers, most) if e.agent.registers else most
     if needed >= most:

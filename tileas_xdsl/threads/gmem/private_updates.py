@@ -44,6 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -81,8 +82,6 @@ MIN_ELEMENTS, MAX_ELEMENTS = 256, 8192
 
 
 IN_BLOCK = MemoryOrder(MemSemantic.RELAXED, "cta")
-
-WARP = 32
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.ir_queries import constant_integer, enclosing_function
 from tileas_xdsl.dialects.kinds import has_instance
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.xdsl_ops import selection
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -54,8 +55,6 @@ IS_LESS = (2, 6)
 
 WORTH_A_BRANCH = 4
 """Elements of a run from which on a branch around their selections costs less."""
-
-WORD = 32
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class ComparedRuns:
         if not isinstance(op, arith.CmpiOp) or op.predicate.value.data not in IS_BELOW:
             return None
         wrapped, bound = uncast(op.lhs).owner, e.values.get(op.rhs)
-        if op.lhs.type != IntegerType(WORD) or not isinstance(bound, Scalar):
+        if op.lhs.type != IntegerType(WORD_BITS) or not isinstance(bound, Scalar):
             return None
         if not isinstance(wrapped, arith.AndIOp) or not isinstance(
             moved := wrapped.lhs.owner, arith.AddiOp

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.index.per_thread_tables import Table
 
 Fold: TypeAlias = Callable[..., Any]
@@ -76,7 +77,7 @@ DIVISIONS = (
 
 SHIFTS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp)
 
-WORD, MAX_ACCESS_BITS = 32, 64
+MAX_ACCESS_BITS = 64
 
 COMPARISONS: Sequence[Fold] = (
     np.equal,
@@ -147,7 +148,7 @@ def _is_set_bit(op: Operation) -> bool:
 
 
 def _width(type_: Attribute) -> int:
-    return WORD if isinstance(type_, IndexType) else integer_bits(type_)
+    return WORD_BITS if isinstance(type_, IndexType) else integer_bits(type_)
 
 
 def _is_bit(type_: Attribute) -> bool:

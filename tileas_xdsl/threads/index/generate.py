@@ -35,6 +35,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -107,9 +108,7 @@ BELOW_RIGHT = (2, 5, 6, 9)
 BELOW_LEFT = (3, 4, 7, 8)
 """Those that ask whether the right is below the left, or not: sle, sgt."""
 
-WORD = 32
-
-HALF_RANGE = 1 << (WORD - 1)
+HALF_RANGE = 1 << (WORD_BITS - 1)
 
 
 @dataclass
@@ -462,18 +461,18 @@ def _number(e: ThreadBuilder, type_: Attribute, table: Table) -> SSAValue:
     if isinstance(type_, IndexType):
         return cast_index(e, value, type_)
     bits = bit_width(type_)
-    if bits == WORD:
+    if bits == WORD_BITS:
         return value
-    kind: Any = arith.ExtSIOp if bits > WORD else arith.TruncIOp
+    kind: Any = arith.ExtSIOp if bits > WORD_BITS else arith.TruncIOp
     return e.insert(kind(value, type_)).result
 
 
 def _of_halves(e: ThreadBuilder, table: Table) -> SSAValue:
     """Emit entries of more than 32 bits as upper and lower half."""
-    upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD), i64)).result
+    upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD_BITS), i64)).result
     signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
     lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result
-    moved = e.insert(arith.ShLIOp(upper, i64_constant(e, WORD))).result
+    moved = e.insert(arith.ShLIOp(upper, i64_constant(e, WORD_BITS))).result
     return e.insert(arith.OrIOp(moved, lower)).result
 
 

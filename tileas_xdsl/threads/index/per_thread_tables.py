@@ -32,6 +32,7 @@ from tileas_xdsl.layout.expr.expression import (
     compute,
 )
 from tileas_xdsl.layout.expr.tables import Table
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -46,7 +47,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 )
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 
-LANES = 32
 LANE_BITS = 5
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -113,7 +113,9 @@ def _once(e: ThreadBuilder, number: Number) -> SSAValue:
 
 # Expressions of the thread
 
-LANE, WARP, THREAD = (Variable(key=name, is_natural=True) for name in ("lane", "warp", "thread"))
+LANE, WARP_OF_THREAD, THREAD = (
+    Variable(key=name, is_natural=True) for name in ("lane", "warp", "thread")
+)
 
 
 @lru_cache
@@ -149,7 +151,7 @@ def _groups(coefficients: Coefficients) -> Iterable[tuple[int, int]]:
 def _bits_of_thread(first: int, count: int, total: int) -> Number:
     """Bits of the lane or of the warp, shifted down."""
     in_lane = first < LANE_BITS
-    source, start = (LANE, first) if in_lane else (WARP, first - LANE_BITS)
+    source, start = (LANE, first) if in_lane else (WARP_OF_THREAD, first - LANE_BITS)
     shifted = source // (1 << start)
     reaches_top = first + count == (LANE_BITS if in_lane else total)
     return shifted if reaches_top else shifted % (1 << count)
@@ -202,12 +204,12 @@ def _thread(e: ThreadBuilder) -> SSAValue:
     """The number of the thread in its agent."""
     if e.agent.warps == 1:
         return lane_id(e)
-    return _shared(e, ("thread",), lambda: add(e, multiply(e, warp_id(e), LANES), lane_id(e)))
+    return _shared(e, ("thread",), lambda: add(e, multiply(e, warp_id(e), WARP), lane_id(e)))
 
 
 _LEAVES: Mapping[Variable, Callable[[ThreadBuilder], SSAValue]] = {
     LANE: lane_id,
-    WARP: warp_id,
+    WARP_OF_THREAD: warp_id,
     THREAD: _thread,
 }
 
@@ -240,8 +242,8 @@ def _looked_up(e: ThreadBuilder, table: Table) -> SSAValue:
 
 def _flag(e: ThreadBuilder, flags: Flags) -> SSAValue:
     """0 or 1."""
-    lanes = flags.reshape(-1, LANES).astype(np.int64)
-    masks = (lanes << np.arange(LANES, dtype=np.int64)).sum(axis=1)
+    lanes = flags.reshape(-1, WARP).astype(np.int64)
+    masks = (lanes << np.arange(WARP, dtype=np.int64)).sum(axis=1)
     numbers, counts = np.unique(masks, return_counts=True)
     usual = int(numbers[counts.argmax()])
     mask = i32_constant(e, _signed(usual))
@@ -253,7 +255,7 @@ def _flag(e: ThreadBuilder, flags: Flags) -> SSAValue:
 
 
 def _signed(number: int) -> int:
-    return number - (1 << LANES) if number >> (LANES - 1) else number
+    return number - (1 << WARP) if number >> (WARP - 1) else number
 
 
 def _condition(e: ThreadBuilder, flags: Flags, digits: Sequence[ThreadDigit]) -> SSAValue:
@@ -287,7 +289,7 @@ def _fixed_bits(numbers: Table, threads: int) -> tuple[int, int]:
 
 def _bit_tests(e: ThreadBuilder, mask: int, value: int) -> list[SSAValue]:
     """Emit tests that bits of lane and warp id have given values."""
-    parts = ((lane_id(e), mask % LANES, value % LANES), (warp_id(e), mask // LANES, value // LANES))
+    parts = ((lane_id(e), mask % WARP, value % WARP), (warp_id(e), mask // WARP, value // WARP))
     return [
         is_equal(e, e.insert(arith.AndIOp(number, i32_constant(e, bits))).result, wanted)
         for number, bits, wanted in parts
@@ -308,8 +310,8 @@ def _all_of(e: ThreadBuilder, tests: Sequence[SSAValue]) -> SSAValue:
 
 
 def _is_below(e: ThreadBuilder, count: int) -> SSAValue:
-    if count % LANES == 0:
-        return is_less(e, warp_id(e), i32_constant(e, count // LANES))
-    if count < LANES and e.agent.warps == 1:
+    if count % WARP == 0:
+        return is_less(e, warp_id(e), i32_constant(e, count // WARP))
+    if count < WARP and e.agent.warps == 1:
         return is_less(e, lane_id(e), i32_constant(e, count))
     return is_less(e, _thread(e), i32_constant(e, count))

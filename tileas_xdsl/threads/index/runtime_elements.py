@@ -14,7 +14,8 @@ from xdsl.ir import Attribute, SSAValue
 from tileas_xdsl.dialects.cute import LoadOp
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.operations.digits import Digit, layout_of_line, with_replicas
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, cast_index, multiply
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
@@ -30,7 +31,7 @@ def lanes_layout(layout: RegisterLayout) -> RegisterLayout | None:
 
     None of what is longer, or of more dimensions.
     """
-    if len(layout.shape) != 1 or LANES % layout.shape[0] or layout.threads % LANES:
+    if len(layout.shape) != 1 or WARP % layout.shape[0] or layout.threads % WARP:
         return None
     (extent,) = layout.shape
     copies: list[Digit] = [(layout.threads // extent, E(THREAD, extent))]

@@ -29,12 +29,10 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
-WARP = 32
-WORD = 32
-"""Bits of a register."""
 ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
 REGISTER_HEADROOM = 32
@@ -179,7 +177,7 @@ def _is_sequence(op: Operation) -> bool:
 def _rotates_words(op: Operation) -> bool:
     if not isinstance(op, TiledLoadBase) or op.rotated is None:
         return False
-    return bits_of(element_of(op.view.type)) >= WORD
+    return bits_of(element_of(op.view.type)) >= WORD_BITS
 
 
 def resident_registers(value: SSAValue) -> int:

@@ -22,11 +22,8 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
-
-WARP = 32
-GROUP = 4
-"""Warps of a warpgroup."""
 
 REGISTER_STEP = 8
 MIN_REGISTERS, MAX_REGISTERS = 24, 256
@@ -53,8 +50,8 @@ class Agent:
     @property
     def groups(self) -> int:
         """The number of warpgroups; 0 if the warps do not make whole, aligned ones."""
-        whole = self.warps % GROUP == 0 and self.first_warp % GROUP == 0
-        return self.warps // GROUP if whole else 0
+        whole = self.warps % WARPGROUP_WARPS == 0 and self.first_warp % WARPGROUP_WARPS == 0
+        return self.warps // WARPGROUP_WARPS if whole else 0
 
 
 def agents_of(op: AgentSwitchOp, block: Agent, target: Target, blocks: int = 1) -> Sequence[Agent]:

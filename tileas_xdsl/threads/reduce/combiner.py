@@ -21,7 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FloatMode, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-from tileas_xdsl.layout.registers.register_layout import LANES
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import recreate
 from tileas_xdsl.threads.codegen.warp_shuffle import across
@@ -47,8 +47,6 @@ UNSIGNED = ("arith.maxui", "arith.minui")
 
 PARTIAL_SUMS = 4
 """Of products in a thread: so many fused operations hide the latency of one another."""
-
-WORD_BITS = 32
 
 SHUFFLED_BITS = (32, 64)
 
@@ -164,7 +162,7 @@ class Combiner:
 
     def in_warp(self, value: SSAValue, lanes: int) -> SSAValue:
         """Combine over groups of neighbouring lanes, for all of them: butterfly shuffles."""
-        if lanes == LANES and self.wide == i32 and self.name in REDUX:
+        if lanes == WARP and self.wide == i32 and self.name in REDUX:
             return self.e.insert(ReduxOp(value, REDUX[self.name])).result
         distance = lanes // 2
         while distance:

@@ -22,7 +22,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from tileas_xdsl.layout.registers.register_layout import LANES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     cast_index,
@@ -58,7 +58,7 @@ def combined_over_lanes(
 
 def combined_in_warp(c: Combiner, values: Sequence[SSAValue], lanes: int) -> Sequence[SSAValue]:
     """Combine each value over groups of neighbouring lanes, for all of them."""
-    if lanes == LANES and c.wide == i32 and c.name in REDUX:
+    if lanes == WARP and c.wide == i32 and c.name in REDUX:
         return [c.in_warp(value, lanes) for value in values]
     return combined_over_lanes(c, values, [1 << k for k in reversed(range(lanes.bit_length() - 1))])
 
@@ -94,7 +94,7 @@ def _of_all_lanes(
     e: ThreadBuilder, left: Sequence[SSAValue], halved: Sequence[int], count: int
 ) -> Sequence[SSAValue]:
     """Give all lanes what each lane has of `count` lines."""
-    lane, others = cast_index(e, lane_id(e), i32), i32_constant(e, LANES - 1 - sum(halved))
+    lane, others = cast_index(e, lane_id(e), i32), i32_constant(e, WARP - 1 - sum(halved))
     own = e.insert(arith.AndIOp(lane, others)).result
     lanes, found = dict[int, SSAValue](), list[SSAValue]()
     for line in range(count):

@@ -19,6 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.values.one_hot import OneHot, Position
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.layout.registers.row_values import line_digits
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -44,8 +45,6 @@ from tileas_xdsl.threads.reduce.spread_lines import (
     registers_of_lines,
 )
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
-
-WORD = 32
 
 
 def choose_lines(
@@ -76,12 +75,12 @@ def _as_word(e: ThreadBuilder, position: Position) -> SSAValue:
 
 def _owner_lane(e: ThreadBuilder, spread: SpreadLines, position: SSAValue) -> SSAValue:
     """Return the lane of the position among those that share this thread's lines."""
-    others = WORD - 1 - sum(spread.lanes)
+    others = WARP - 1 - sum(spread.lanes)
     own = e.insert(arith.AndIOp(lane_id(e), i32_constant(e, others))).result if others else None
-    digits = [d for d in line_digits(spread.source.layout, spread.axis) if d[2] < WORD]
+    digits = [d for d in line_digits(spread.source.layout, spread.axis) if d[2] < WARP]
     lane = own
     for before, extent, step in digits:
-        digit = modulo(e, divide(e, position, before), min(extent, WORD // step))
+        digit = modulo(e, divide(e, position, before), min(extent, WARP // step))
         part = multiply(e, digit, step)
         lane = part if lane is None else add(e, lane, part)
     assert lane is not None
@@ -93,7 +92,7 @@ def _owner_group(e: ThreadBuilder, spread: SpreadLines, position: SSAValue) -> S
     group: SSAValue | None = None
     for before, extent, step in line_digits(spread.source.layout, spread.axis):
         for bit in range(extent.bit_length() - 1):
-            if (distance := step << bit) < WORD:
+            if (distance := step << bit) < WARP:
                 continue
             found = modulo(e, divide(e, position, before << bit), 2)
             part = multiply(e, found, 1 << list(spread.warps).index(distance))

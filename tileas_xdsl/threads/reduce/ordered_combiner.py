@@ -20,6 +20,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
 from tileas_xdsl.dialects.xdsl_ops import selection
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -42,8 +43,6 @@ from tileas_xdsl.threads.smem.scratch_buffer import Scratch, scratch
 
 Row: TypeAlias = Sequence[SSAValue]
 """One scalar of each tile that is combined."""
-
-LANES = 32
 
 
 @dataclass(frozen=True)
@@ -167,6 +166,6 @@ class OrderedCombiner:
         """Return an `i1`: this thread is the first replica of its elements; None if all are."""
         e, split = self.e, self.split
         lanes, warps = split.lanes * split.line_lanes, split.warps * split.line_warps
-        lane = None if lanes == LANES else is_less(e, lane_id(e), i32_constant(e, lanes))
+        lane = None if lanes == WARP else is_less(e, lane_id(e), i32_constant(e, lanes))
         warp = None if warps == e.agent.warps else is_less(e, warp_id(e), i32_constant(e, warps))
         return logical_and(e, lane, warp)

@@ -22,8 +22,9 @@ from tileas_xdsl.analysis.layouts.axis_layouts import AxisSplit
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.layout.registers.blocked import blocked
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import line_sharers, line_values
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, multiply
@@ -67,8 +68,8 @@ class SpreadLines:
         if any(step & (step - 1) or extent & (extent - 1) for extent, step in sharers):
             return None
         apart = [step << bit for extent, step in sharers for bit in range(extent.bit_length() - 1)]
-        lanes = [distance for distance in apart if distance < LANES]
-        warps = [distance for distance in apart if distance >= LANES]
+        lanes = [distance for distance in apart if distance < WARP]
+        warps = [distance for distance in apart if distance >= WARP]
         kept = (*shape[:axis], *shape[axis + 1 :])
         values = RegisterLayout(found, kept, layout.threads)
         spread = SpreadLines(layout, axis, values, lanes, warps)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.layout.registers.blocked import Blocked, blocked
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.mma.warp_tiles import (
     PAIR,
     QUAD,
@@ -35,7 +36,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.encoded_chunks import encoded_access_chunks
 
@@ -97,10 +97,10 @@ def column_of_thread(e: ThreadBuilder, form: Blocked) -> SSAValue:
     """The column of the first register of a thread."""
     if form.is_row_values:
         return _warp_of_line(e, form)
-    lane = lane_id(e) if form.lanes == LANES else modulo(e, lane_id(e), form.lanes)
+    lane = lane_id(e) if form.lanes == WARP else modulo(e, lane_id(e), form.lanes)
     if form.warps == 1:
         return multiply(e, lane, form.vector)
-    thread = add(e, multiply(e, _first_warps(e, form.warps), LANES), lane)
+    thread = add(e, multiply(e, _first_warps(e, form.warps), WARP), lane)
     return multiply(e, thread, form.vector)
 
 
@@ -124,7 +124,7 @@ def is_first_replica(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | Non
     form = blocked(layout)
     if form is None:
         return None
-    lane = None if form.lanes == LANES else is_less(e, lane_id(e), i32_constant(e, form.lanes))
+    lane = None if form.lanes == WARP else is_less(e, lane_id(e), i32_constant(e, form.lanes))
     holds = logical_and(e, lane, is_counted_warp(e, form))
     if form.copies == 1:
         return holds
@@ -146,7 +146,9 @@ def is_holding_warp(e: ThreadBuilder, form: Blocked) -> SSAValue | None:
 
 def row_of_accumulator(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue:
     """The first row of a thread: in its warpgroup's rows, its warp's 16, and lane // 4."""
-    inner = add(e, multiply(e, modulo(e, warp_id(e), GROUP), 16), divide(e, lane_id(e), QUAD))
+    inner = add(
+        e, multiply(e, modulo(e, warp_id(e), WARPGROUP_WARPS), 16), divide(e, lane_id(e), QUAD)
+    )
     first, _ = warpgroup_origin(e, layout)
     return inner if first is None else add(e, inner, first)
 
@@ -165,7 +167,7 @@ def warpgroup_index(
     by_row, by_column = warpgroup_grid(layout.shape[0], warpgroups_of(layout))
     if by_row == by_column == 1:
         return None, None
-    group = divide(e, warp_id(e), GROUP)
+    group = divide(e, warp_id(e), WARPGROUP_WARPS)
     if by_column == 1:
         return group, None
     if by_row == 1:

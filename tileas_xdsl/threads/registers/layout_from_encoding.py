@@ -30,12 +30,11 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked, blocked_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout, is_of_larger_tile
 from tileas_xdsl.layout.tables import is_injective
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP, Agent
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-
-REGISTER_BITS = 32
 
 MAX_SPILLED = 4
 """How many times its registers a tile may take of a thread: ptxas spills the others.
@@ -79,7 +78,7 @@ def _check_registers(e: ThreadBuilder, op: Operation, tile: Tile, layout: Regist
     """Check that the registers of a thread suffice, or that ptxas can spill some of them."""
     vectors, most = vectors_of(layout), e.plan.target.registers_per_thread
     bits = bits_of(tile.element_type)
-    needed = vectors.elements * bits // REGISTER_BITS
+    needed = vectors.elements * bits // WORD_BITS
     is_one_vector = vectors.length == vectors.elements and blocked(layout) is None
     # Of addresses each element is computed where it is read (`scalarize-vectors`).
     is_address = tile.element_type == i64 or isinstance(tile.element_type, PtrType)

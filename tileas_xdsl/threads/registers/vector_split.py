@@ -8,9 +8,10 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import blocked
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WORD_BYTES
 from tileas_xdsl.target.mma.warp_tiles import instructions_of, is_accumulator
 
-WORD_BYTES, HALF_WORD_BYTES = 4, 2
+HALF_WORD_BYTES = 2
 
 
 @dataclass(frozen=True)

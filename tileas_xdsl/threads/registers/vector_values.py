@@ -35,14 +35,13 @@ from tileas_xdsl.dialects.interned import integer_type, vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i32_constant
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Splat
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-
-BYTE = 8
 
 MAX_ELEMENTS = 256
 """Operands of one `cute.fragment.make`; longer vectors are built of groups of elements."""
@@ -122,7 +121,7 @@ def joined(e: ThreadBuilder, values: Sequence[SSAValue]) -> SSAValue:
     type_ = element_type(values[0])
     if len(values) > 1 and sum(map(length, values)) > MAX_ELEMENTS and not _are_words(values):
         values = [joined(e, group) for group in _groups(values)]
-    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE and not _are_words(values):
+    if len(values) > 1 and type_ != i1 and bits_of(type_) == BYTE_BITS and not _are_words(values):
         return _joined_bytes(e, values, type_)
     return e.insert(MakeFragmentOp(values)).result
 
@@ -152,7 +151,7 @@ def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute
     Pairs of bytes, as 16-bit accesses load them, are halves of words.
     """
     if len(values) % 2 == 0 and all(length(v) == 2 for v in values):
-        pair = vector_of(integer_type(2 * BYTE), 1)
+        pair = vector_of(integer_type(2 * BYTE_BITS), 1)
         halves = [e.insert(vector.BitcastOp(v, pair)).result for v in values]
         joint = e.insert(MakeFragmentOp(halves)).result
         return e.insert(vector.BitcastOp(joint, vector_of(type_, 2 * len(values)))).result
@@ -162,7 +161,7 @@ def _joined_bytes(e: ThreadBuilder, values: Sequence[SSAValue], type_: Attribute
         _word(e, singles[first : first + per_word]) for first in range(0, len(singles), per_word)
     ]
     if per_word < 4:
-        words = [e.insert(arith.TruncIOp(words[0], IntegerType(BYTE * per_word))).result]
+        words = [e.insert(arith.TruncIOp(words[0], IntegerType(BYTE_BITS * per_word))).result]
     joint = e.insert(MakeFragmentOp(words)).result
     return e.insert(vector.BitcastOp(joint, vector_of(type_, len(singles)))).result
 
@@ -178,7 +177,7 @@ def _word(e: ThreadBuilder, singles: Sequence[SSAValue]) -> SSAValue:
         if word is None:
             word = wide
             continue
-        moved = e.insert(arith.ShLIOp(wide, i32_constant(e, BYTE * position))).result
+        moved = e.insert(arith.ShLIOp(wide, i32_constant(e, BYTE_BITS * position))).result
         word = e.insert(arith.OrIOp(word, moved)).result
     assert word is not None
     return word
@@ -196,7 +195,7 @@ def strip(e: ThreadBuilder, part: SSAValue, first: int, count: int) -> SSAValue:
 def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
     """Return whether a slice of 8-bit elements is not made of whole 32-bit words."""
     type_ = element_type(part)
-    return type_ != i1 and bits_of(type_) == BYTE and bool(first % 4 or count % 4)
+    return type_ != i1 and bits_of(type_) == BYTE_BITS and bool(first % 4 or count % 4)
 
 
 def element(e: ThreadBuilder, part: SSAValue, position: int) -> SSAValue:

@@ -22,6 +22,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import StsmOp
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.mma.warp_tiles import (
     columns_of_warpgroup,
     has_whole_rows,
@@ -32,7 +33,6 @@ from tileas_xdsl.threads.codegen.integer_ops import add, divide, modulo, multipl
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.coordinates import (
     column_of_accumulator,
     row_of_accumulator,
@@ -111,7 +111,7 @@ def _write_matrices(
     """Four 8x8 matrices an instruction: two of rows by two of columns; lane `l` names a row."""
     matrix = divide(e, lane_id(e), MATRIX)
     in_matrix = add(e, modulo(e, lane_id(e), MATRIX), multiply(e, modulo(e, matrix, 2), MATRIX))
-    row = add(e, in_matrix, multiply(e, modulo(e, warp_id(e), GROUP), 16))
+    row = add(e, in_matrix, multiply(e, modulo(e, warp_id(e), WARPGROUP_WARPS), 16))
     column = multiply(e, divide(e, matrix, 2), MATRIX)
     first_row, first_column = warpgroup_origin(e, layout)
     row = row if first_row is None else add(e, row, first_row)

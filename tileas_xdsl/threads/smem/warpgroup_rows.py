@@ -25,6 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.ops import AsyncTiledTmaStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.slices import SliceTmaDescOp, unsliced
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, UNTIL_READ
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.isa.tables.asynchronous import NAMED_BARRIERS
 from tileas_xdsl.target.mma.warp_tiles import is_accumulator, warpgroup_grid
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -36,7 +37,6 @@ from tileas_xdsl.threads.codegen.thread_ids import (
     warp_id,
 )
 from tileas_xdsl.threads.pipeline.tile_properties import origin
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP, WARP
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 
 
@@ -98,16 +98,18 @@ def synchronize_writers(e: ThreadBuilder, tile: SSAValue) -> None:
         return
     # Agents take the first barriers, turns of warpgroups the last ones.
     first = NAMED_BARRIERS - 2 * e.agent.groups
-    e.insert(BarrierOp(add(e, warpgroup(e), first), GROUP * WARP))
+    e.insert(BarrierOp(add(e, warpgroup(e), first), WARPGROUP_WARPS * WARP))
 
 
 def is_elected_for(e: ThreadBuilder, tile: SSAValue) -> SSAValue | None:
     """Return whether this thread stores a tile, or the rows of its warpgroup."""
     if rows_of_warpgroup(e, tile) is None:
         return is_elected_in_agent(e)
-    return logical_and(e, is_equal(e, modulo(e, warp_id(e), GROUP), 0), is_elected_in_warp(e))
+    return logical_and(
+        e, is_equal(e, modulo(e, warp_id(e), WARPGROUP_WARPS), 0), is_elected_in_warp(e)
+    )
 
 
 def warpgroup(e: ThreadBuilder) -> SSAValue:
     """The number of the warpgroup in its agent."""
-    return divide(e, warp_id(e), GROUP)
+    return divide(e, warp_id(e), WARPGROUP_WARPS)

@@ -42,6 +42,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, launch_recipe
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.target.kernel_abi import ARENA, Extents, Passed, TensorMapRecipe
 from tileas_xdsl.target.tma.array_slices import WRAP
 from tileas_xdsl.target.tma.tensor_map import L2_FETCHES, TensorMap
@@ -62,9 +63,6 @@ from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import lane_id, warp_id
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import as_int32
 from tileas_xdsl.threads.gmem.launch_memory.resident_memory import acquire_slot, release_slot
-
-BYTE = 8
-"""Bits."""
 
 UNKNOWN_STRIDE = 16
 """Bytes, in a template, of a stride that a parameter passes: maps have multiples of 16."""
@@ -157,7 +155,7 @@ def _template(e: ThreadBuilder, recipe: TensorMapRecipe) -> TensorMap:
     if recipe.extents is None:
         raise op_error(e.plan.kernel, "takes an array, whose tensor map the launch makes")
     said = recipe.extents
-    unit = UNKNOWN_STRIDE * BYTE // recipe.bits
+    unit = UNKNOWN_STRIDE * BYTE_BITS // recipe.bits
     sizes = tuple(n if isinstance(n, int) else 1 for n in said.sizes)
     strides = tuple(n if isinstance(n, int) else unit for n in said.strides)
     found = replace(recipe, extents=Extents(sizes, strides)).described([0] * (recipe.argument + 1))
@@ -185,7 +183,7 @@ def _update(
     for axis, stride in enumerate(recipe.extents.strides[:-1]):
         if isinstance(stride, Passed):
             elements = as_int64(e, named[str(stride)])
-            value = divide(e, multiply(e, elements, recipe.bits), BYTE)
+            value = divide(e, multiply(e, elements, recipe.bits), BYTE_BITS)
             e.insert(UpdateTmaDescOp("global_stride", smem, value, last - 1 - axis))
             if axis == recipe.slices:
                 back = subtract(e, i64_constant(e, WRAP), value)

@@ -25,7 +25,7 @@ from tileas_xdsl.analysis.memory.accumulators import (
     TmemAccumulators,
     column_halves,
 )
-from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS, STEP, loaded_layout
+from tileas_xdsl.analysis.memory.tensor_registers import STEP, loaded_layout
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute_nvgpu import (
@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.threads.codegen.barriers import separate_rounds
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -157,8 +158,8 @@ def commit(e: ThreadBuilder, barrier: SSAValue) -> UmmaCommitOp:
 def _check(e: ThreadBuilder, accumulator: TmemAccumulator) -> None:
     """The accumulators have 32 bits, and the agent can read them."""
     rows, columns = accumulator.shape
-    if bits_of(accumulator.type.element_type) != CELL_BITS:
-        text = f"adds up elements of {CELL_BITS} bits in tensor memory"
+    if bits_of(accumulator.type.element_type) != WORD_BITS:
+        text = f"adds up elements of {WORD_BITS} bits in tensor memory"
         raise op_error(
             accumulator.opens, f"{text}, not yet those of {accumulator.type.element_type}"
         )

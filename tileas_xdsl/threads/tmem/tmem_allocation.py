@@ -25,7 +25,6 @@ from tileas_xdsl.analysis.memory.accumulators import (
     in_tensor_memory,
 )
 from tileas_xdsl.analysis.memory.rewritten_operands import waited_products
-from tileas_xdsl.analysis.memory.tensor_registers import CELL_BITS
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -44,6 +43,7 @@ from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_COLUMNS
 from tileas_xdsl.target.tensor_memory import COLUMNS
@@ -134,9 +134,9 @@ def _columns(e: ThreadBuilder, op: Operation) -> int:
     type_ = op.result.type
     if (reason := e.plan.target.lacks(Feature.TCGEN05, "tensor memory")) is not None:
         raise op_error(op, reason)
-    if bits_of(type_.element_type) != CELL_BITS or len(type_.get_shape()) != 2:
+    if bits_of(type_.element_type) != WORD_BITS or len(type_.get_shape()) != 2:
         raise op_error(
-            op, f"moves matrices of {CELL_BITS}-bit elements to tensor memory, not {type_}"
+            op, f"moves matrices of {WORD_BITS}-bit elements to tensor memory, not {type_}"
         )
     return type_.get_shape()[1]
 

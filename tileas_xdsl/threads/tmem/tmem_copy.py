@@ -10,7 +10,8 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.memory.tensor_registers import STEP, TmemTransfer, move_to
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import TmemFenceOp, TmemLoadOp, TmemStoreOp, TmemWaitOp
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import TMEM_MAX_REGISTERS, TMEM_REGISTERS
 from tileas_xdsl.target.tensor_memory import LANE_STEP
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
@@ -20,7 +21,6 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, TmemTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
 from tileas_xdsl.threads.convert.register_conversion import converted
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.threads.registers.vector_values import joined, strip, zero
 
 WAITED_REGISTERS = 64
@@ -46,8 +46,8 @@ def address(e: ThreadBuilder, tile: TmemTile) -> SSAValue:
 
 def lanes_of_warp(e: ThreadBuilder, start: SSAValue) -> SSAValue:
     """Return an address advanced to the first lane that this warp can access."""
-    quarter = modulo(e, warp_id(e), GROUP)
-    return add(e, start, multiply(e, quarter, LANES * LANE_STEP))
+    quarter = modulo(e, warp_id(e), WARPGROUP_WARPS)
+    return add(e, start, multiply(e, quarter, WARP * LANE_STEP))
 
 
 def load(
@@ -98,7 +98,7 @@ def _moves(
     move, layout = found
     start, share = lanes_of_warp(e, address(e, tile)), columns // tile.halves // groups
     if groups > 1:
-        start = add(e, start, multiply(e, divide(e, warp_id(e), GROUP), share))
+        start = add(e, start, multiply(e, divide(e, warp_id(e), WARPGROUP_WARPS), share))
     return (
         move,
         layout,
@@ -120,7 +120,9 @@ def clear_unless_full(e: ThreadBuilder, tile: TmemTile) -> None:
     with predicated(e, xor(e, tile.full, i1_constant(e, True))):
         start = lanes_of_warp(e, address(e, tile))
         if groups > 1:
-            start = add(e, start, multiply(e, divide(e, warp_id(e), GROUP), columns // groups))
+            start = add(
+                e, start, multiply(e, divide(e, warp_id(e), WARPGROUP_WARPS), columns // groups)
+            )
         zeros = joined(e, [zero(e, tile.element)] * ZEROS)
         for first in range(0, columns // groups, ZEROS):
             e.insert(TmemStoreOp(add(e, start, first), zeros, "32x32b", ZEROS))

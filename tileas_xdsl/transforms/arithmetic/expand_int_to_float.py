@@ -51,6 +51,7 @@ from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, leng
 from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.xdsl_ops import extraction
+from tileas_xdsl.layout.units import BYTE_BITS, WORD_BITS
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope, Value
 
 SIGNIFICANDS: Mapping[Attribute, int] = {f16: 10, bf16: 7}
@@ -59,7 +60,7 @@ SIGNIFICANDS: Mapping[Attribute, int] = {f16: 10, bf16: 7}
 EXPONENTS: Mapping[Attribute, int] = {f16: 0x6400, bf16: 0x4300}
 """The bits of the power of two whose last place counts one."""
 
-WORD, HALF, BYTE = 32, 16, 8
+HALF = 16
 
 PAIR = 2
 """Elements of a register."""
@@ -121,7 +122,7 @@ def _sum_of(op: MapFragmentOp) -> Sum | None:
     element, value = element_of(first.result.type), op.inputs[0]
     if element not in SIGNIFICANDS or first.input is not op.body.block.args[0]:
         return None
-    if Element(value).bits > WORD:
+    if Element(value).bits > WORD_BITS:
         return None
     signed = isinstance(first, arith.SIToFPOp)
     return _terms(op, element, value) if signed or not _span(value).signed else None
@@ -144,7 +145,7 @@ def _terms(op: MapFragmentOp, element: Attribute, value: SSAValue) -> Sum | None
 
 def _is_byte(value: SSAValue) -> bool:
     """Whether all of a byte is converted, as it is in a register with three others."""
-    return element_of(value.type) == i8 and _span(value) == Span(BYTE, signed=True)
+    return element_of(value.type) == i8 and _span(value) == Span(BYTE_BITS, signed=True)
 
 
 def _span(value: SSAValue) -> Span:
@@ -240,22 +241,22 @@ class _Writer:
 
         Bits of one byte are shifted within it, so that those of four bytes share the shift.
         """
-        by = one.offset % BYTE
-        if by + self.span.bits > BYTE:
+        by = one.offset % BYTE_BITS
+        if by + self.span.bits > BYTE_BITS:
             by = one.offset
-        return self._shifted(one.element, by), (one.offset - by) // BYTE
+        return self._shifted(one.element, by), (one.offset - by) // BYTE_BITS
 
     def _of_word(self, one: BitField) -> BitField:
         """The same bits as those of an element of 32 bits."""
         value, position, bits = one.element.value, one.element.position, one.element.bits
-        if bits == WORD:
+        if bits == WORD_BITS:
             return one
-        if as_vector(value.type) is None or length_of(value) * bits % WORD:
+        if as_vector(value.type) is None or length_of(value) * bits % WORD_BITS:
             return BitField(Element(self._extended(one.element)), one.offset)
         if value not in self.words:
-            type_ = VectorType(i32, [length_of(value) * bits // WORD])
+            type_ = VectorType(i32, [length_of(value) * bits // WORD_BITS])
             self.words[value] = self._made(vector.BitcastOp(value, type_))
-        word, place = divmod(position, WORD // bits)
+        word, place = divmod(position, WORD_BITS // bits)
         return BitField(Element(self.words[value], word), one.offset + place * bits)
 
     def _extended(self, element: Element) -> SSAValue:

@@ -42,9 +42,9 @@ from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.xdsl_ops import comparison, constant_op, extraction
+from tileas_xdsl.layout.units import WORD_BYTES
 from tileas_xdsl.transforms.join_neighbouring_loads.permuted_bytes import Byte, permute
 from tileas_xdsl.transforms.join_neighbouring_loads.runs import (
-    WORD,
     Bound,
     Front,
     Run,
@@ -173,8 +173,8 @@ class _Branch:
                 yield self.value(load)
                 continue
             bytes_ = window.count * run.size
-            kind = run.element if run.size >= WORD else i32
-            count = bytes_ // max(run.size, WORD)
+            kind = run.element if run.size >= WORD_BYTES else i32
+            count = bytes_ // max(run.size, WORD_BYTES)
             type_ = MemoryPointer(kind, "gmem", bytes_)
             pointer = self.value(IntToPtrOp(self._address(run, window), type_))
             loaded = self.value(LoadOp(pointer, VectorType(kind, [count])))
@@ -187,7 +187,9 @@ class _Branch:
             for k in range(window.count):
                 load = firsts[window.offset + k].clone()
                 elements.append(self.value(load))
-            yield from elements if run.size >= WORD or window.count == 1 else self._words(elements)
+            yield from (
+                elements if run.size >= WORD_BYTES or window.count == 1 else self._words(elements)
+            )
 
     def _words(self, elements: Sequence[SSAValue]) -> Iterator[SSAValue]:
         """Elements of less than a word, put together."""
@@ -215,11 +217,11 @@ class _Branch:
         for run in self.runs:
             found = dict[int, SSAValue]()
             for window in run.windows():
-                if window.count == 1 or run.size >= WORD:
+                if window.count == 1 or run.size >= WORD_BYTES:
                     for k in range(window.count):
                         found[window.offset + k] = results.pop(0)
                     continue
-                for k in range(0, window.count, WORD // run.size):
+                for k in range(0, window.count, WORD_BYTES // run.size):
                     found |= self._elements(run, window.offset + k, results.pop(0), places)
             elements += [(load, found[offset_of(load)]) for load in run.loads]
         for load, element in elements:
@@ -230,7 +232,7 @@ class _Branch:
         self, run: Run, offset: int, word: SSAValue, places: dict[SSAValue, Byte]
     ) -> Mapping[int, SSAValue]:
         """The elements of a word."""
-        count = WORD // run.size
+        count = WORD_BYTES // run.size
         made = self.value(MakeFragmentOp([word]))
         whole = self.value(vector.BitcastOp(made, VectorType(run.element, [count])))
         found = {offset + k: self.value(extraction(whole, k, run.element)) for k in range(count)}

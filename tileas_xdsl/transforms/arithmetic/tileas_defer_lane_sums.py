@@ -49,8 +49,8 @@ from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.operations.modes import TRIVIAL
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import MATRIX, row_values
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.warp_tiles import accumulator_layout, fits_accumulators, has_whole_rows
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.reduce.lane_sums import LANES_APART, OF_LANES
 from tileas_xdsl.threads.reduce.spread_lines import SpreadLines
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps

@@ -28,8 +28,8 @@ from tileas_xdsl.dialects.nv_tileas.compute.row_order import set_rows_in_pairs
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import is_dense_transpose
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import BYTE_BITS, WARPGROUP_WARPS
 from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
     element_wise_sources,
@@ -39,9 +39,6 @@ from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
 )
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert
-
-BYTE = 8
-"""Bits of elements of which a half of a register has two."""
 
 
 class ColumnsOfBytes(RewritePattern):
@@ -55,7 +52,7 @@ class ColumnsOfBytes(RewritePattern):
         columns = computed_columns(view.source)
         if columns is None or not takes_columns(op, columns):
             return
-        if not in_whole_rows(shape_of(op.a.type)[-2], kernel_warps(op) // GROUP):
+        if not in_whole_rows(shape_of(op.a.type)[-2], kernel_warps(op) // WARPGROUP_WARPS):
             return
         op.operands[0] = permutation(Permuted(columns, (1, 0)), Insert(rewriter.insert))
         set_rows_in_pairs(op)
@@ -77,7 +74,7 @@ def takes_columns(op: DotOp, columns: SSAValue) -> bool:
     if not takes_registers(op) or not is_computed_fragment(op, columns) or not _is_alone(op):
         return False
     stages = [*_stages(columns)]
-    are_bytes = all(bits_of(element_of(tile.type)) == BYTE for tile in stages)
+    are_bytes = all(bits_of(element_of(tile.type)) == BYTE_BITS for tile in stages)
     return are_bytes and {shape_of(tile.type) for tile in stages} == {shape_of(columns.type)}
 
 

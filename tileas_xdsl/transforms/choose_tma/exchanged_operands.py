@@ -35,9 +35,9 @@ from tileas_xdsl.dialects.nv_tileas.shapes.transposed import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.choose_tma.byte_columns import computed_columns, takes_columns
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import Permuted, permutation
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import (
@@ -150,7 +150,7 @@ def _is_cheaper(op: DotOp) -> bool:
     module = enclosing(op, ModuleOp)
     assert module is not None
     times = latencies(module_target(module, None).name)
-    groups = kernel_warps(op) // GROUP
+    groups = kernel_warps(op) // WARPGROUP_WARPS
     (m, k), (_, n) = shape_of(op.a.type), shape_of(op.b.type)
     if not fits_accumulators(n, m, groups) or not in_whole_rows(n, groups):
         return False

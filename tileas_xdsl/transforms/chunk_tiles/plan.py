@@ -54,13 +54,9 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS, WORD_BITS
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.warp_allocation import (
-    GROUP,
-    WARP,
-    blocks_together,
-    registers_at_entry,
-)
+from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
 from tileas_xdsl.transforms.chunk_tiles.unit_products import parts, takes_parts
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
@@ -69,7 +65,7 @@ from tileas_xdsl.transforms.tile_parts.parts import Tiles
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
 """Operations whose tile takes no registers: it is computed where it is read."""
 
-WORD_BITS, POINTER_BITS = 32, 64
+POINTER_BITS = 64
 
 MAX_CHUNKS = 64
 
@@ -85,7 +81,7 @@ ROWS_OF_WARP = 16
 OTHER_REGISTERS = 40
 """Of a thread, for addresses, descriptors and loops."""
 
-REGISTERS_OF_PRODUCER = 40 * GROUP * WARP
+REGISTERS_OF_PRODUCER = 40 * WARPGROUP_WARPS * WARP
 """Of the warpgroup that loads (`pipeline_loads/resources.py`)."""
 
 MAX_REGISTERS = 232
@@ -145,7 +141,7 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
     for tiles, moved in candidates:
         count = parts_of_products(tiles, too_large)
         chunk_warps = min(warps, most_warps(tiles, count))
-        if count > 1 and chunk_warps >= GROUP and may_be_cut(tiles, count):
+        if count > 1 and chunk_warps >= WARPGROUP_WARPS and may_be_cut(tiles, count):
             return ChunkPlan(tiles, count, chunk_warps, moved)
     return _plan_for_registers(kernel, target, candidates)
 
@@ -193,7 +189,7 @@ def _plans(
     while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
             chunk_warps = min(warps, most_warps(tiles, count))
-            if chunk_warps < GROUP or not may_be_cut(tiles, count, columns):
+            if chunk_warps < WARPGROUP_WARPS or not may_be_cut(tiles, count, columns):
                 continue
             fewer = min(chunk_warps, MOST_SHARING_WARPS)
             if capacity(kernel, target, fewer) > capacity(kernel, target, chunk_warps):
@@ -239,7 +235,7 @@ def _peak_of_products(kernel: func.FuncOp) -> int:
 
 def _registers_of_consumers(target: Target) -> int:
     """The registers for tiles in two warpgroups that multiply, beside a producer."""
-    threads = 2 * GROUP * WARP
+    threads = 2 * WARPGROUP_WARPS * WARP
     left = target.registers_per_multiprocessor - REGISTERS_OF_PRODUCER
     return min(left, threads * MAX_REGISTERS) - threads * BESIDE_ACCUMULATORS
 

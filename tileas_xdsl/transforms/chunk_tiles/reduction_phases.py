@@ -37,9 +37,10 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import resident_registers
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP, registers_at_entry
+from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 from tileas_xdsl.transforms.chunk_tiles.plan import (
     ACCESSES,
     MAX_CHUNKS,

@@ -47,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.scheduling.loops.macro_operations import MacroOperation, is_scheduled, kind_of
 from tileas_xdsl.scheduling.resources.block_overlap import cycles_of_block
 from tileas_xdsl.scheduling.resources.unit_demand import alone, work_of
@@ -58,7 +59,6 @@ from tileas_xdsl.threads.pipeline.occupancy import (
     EXPECTED_HEADROOM,
     HEADROOM_OF_CHUNKS,
     RESERVED_SHARED_MEMORY,
-    WARP,
     blocks_of_kept_rows,
     expected_blocks,
     resident_registers,

@@ -24,10 +24,8 @@ from tileas_xdsl.dialects.cute import IntToPtrOp, LoadOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.units import WORD_BYTES
 from tileas_xdsl.transforms.arithmetic.separate_constant_offsets import Index, Sum, Sums
-
-WORD = 4
-"""Bytes of a register."""
 
 MAX_WORDS = 64
 """Registers that the loads under one condition fill at most."""
@@ -99,7 +97,7 @@ class Run:
         count = gcd(at, ACCESS_BYTES) // self.size if at % self.size == 0 else 1
         while count > 1 and not all(offset + k in there for k in range(count)):
             count //= 2
-        return Window(offset, count if count * self.size >= WORD else 1)
+        return Window(offset, count if count * self.size >= WORD_BYTES else 1)
 
     @property
     def first(self) -> int:
@@ -122,7 +120,7 @@ class Run:
     @property
     def words(self) -> int:
         """Registers that the elements fill."""
-        return sum(max(each.count * self.size // WORD, 1) for each in self.windows())
+        return sum(max(each.count * self.size // WORD_BYTES, 1) for each in self.windows())
 
 
 def offset_of(load: LoadOp) -> int:

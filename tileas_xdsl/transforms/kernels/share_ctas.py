@@ -46,9 +46,8 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.kernel_abi import PERSISTENT
-
-LANES = 32
 
 WARPS = 4
 """Warps of a CTA that take tile blocks of their own: 16 such CTAs fill a multiprocessor."""
@@ -89,7 +88,7 @@ def _is_of_a_warp(kernel: func.FuncOp) -> bool:
     if PERSISTENT not in found or "tileas.arena_slots" in found or "nvvm.cluster_dim" in found:
         return False
     threads = found.get("nvvm.reqntid")
-    if not isinstance(threads, DenseArrayBase) or tuple(threads.get_values()) != (LANES, 1, 1):
+    if not isinstance(threads, DenseArrayBase) or tuple(threads.get_values()) != (WARP, 1, 1):
         return False
     return _bytes(kernel) <= MAX_SHARED_BYTES and all(map(_is_allowed, operations_in(kernel)))
 
@@ -122,7 +121,7 @@ def _share(kernel: func.FuncOp) -> None:
     for room in rooms:
         _of_own(room, offset)
     attributes = kernel.attributes
-    attributes["nvvm.reqntid"] = DenseArrayBase.from_list(i32, [WARPS * LANES, 1, 1])
+    attributes["nvvm.reqntid"] = DenseArrayBase.from_list(i32, [WARPS * WARP, 1, 1])
     attributes["tileas.smem_bytes"] = IntegerAttr(WARPS * size, 32)
     resident = attributes.get("nvvm.minctasm")
     if isinstance(resident, IntegerAttr):

@@ -25,8 +25,9 @@ from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP, registers_at_entry
+from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
 from tileas_xdsl.transforms.arithmetic.tileas_normalize_dot_operands import (
     TileasNormalizeDotOperands,
 )

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute
 
-from tileas_xdsl.analysis.memory.tensor_registers import (
-    CELL_BITS,
-    GROUP_THREADS,
-    halves_of_layout,
-    moves_of,
-)
+from tileas_xdsl.analysis.memory.tensor_registers import GROUP_THREADS, halves_of_layout, moves_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     LinearEncoding,
@@ -26,6 +21,7 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import product_each
 from tileas_xdsl.layout.layout import Layout
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.smem.smem_encoding import encoding_of
 from tileas_xdsl.threads.smem.smem_layout import shared_layout
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.buffers import memory_layout
@@ -48,7 +44,7 @@ def register_layouts(tile: Attribute, threads: int) -> Sequence[Tile]:
     not make up whole warpgroups.
     """
     shape, element = shape_of(tile), element_of(tile)
-    if element is None or shape is None or len(shape) != 2 or bits_of(element) != CELL_BITS:
+    if element is None or shape is None or len(shape) != 2 or bits_of(element) != WORD_BITS:
         return ()
     halves = None if DYNAMIC_INDEX in shape else _halves(tile, shape)
     if halves is None:

@@ -33,6 +33,7 @@ from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.registers.vector_values import joined, zero
@@ -48,8 +49,6 @@ from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
     padded,
 )
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
-
-BYTE = 8
 
 
 def alloc_fragment(state: State, op: AllocFragmentOp) -> None:
@@ -90,7 +89,7 @@ def alloc_shared(state: State, op: AllocSharedOp) -> None:
     """Allocate a buffer in shared memory, row-major unless it has a layout."""
     shape, element = shape_of(op.buffer.type), element_of(op.buffer.type)
     kept = storage_type(element)
-    size = bits_of(kept) // BYTE
+    size = bits_of(kept) // BYTE_BITS
     if not size:
         raise op_error(op, f"has elements of {element}, and memory holds whole bytes")
     layout = row_major(shape, size) if op.layout is None else op.layout.data
@@ -161,7 +160,7 @@ def _of_row_major(
             return None
         swizzle, layout = layout.outer, layout.inner
     linear = table(layout).reshape(location.shape[::-1]).transpose().ravel()
-    sizes = [bits_of(type_) // BYTE for type_ in (location.element, element)]
+    sizes = [bits_of(type_) // BYTE_BITS for type_ in (location.element, element)]
     if not all(sizes) or not np.array_equal(linear, sizes[0] * np.arange(len(linear))):
         return None
     plain = row_major(shape, sizes[1])

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BlockIdxOp
 from tileas_xdsl.dialects.tl.kernel import KernelOp
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import cast_index
@@ -36,8 +37,6 @@ from tileas_xdsl.transforms.lower_tl.reduce.reductions import REDUCTIONS
 from tileas_xdsl.transforms.lower_tl.reduce.scan import SCANS
 from tileas_xdsl.transforms.lower_tl.structured_control_flow import CONTROL
 from tileas_xdsl.transforms.lower_tl.uniform_scalars import SCALARS
-
-WARP = 32
 
 AXES = "xyz"
 

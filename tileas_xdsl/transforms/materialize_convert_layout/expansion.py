@@ -40,6 +40,7 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.transforms.materialize_convert_layout.plans import (
     COPY_BYTES,
     REGISTERS,
@@ -51,8 +52,8 @@ from tileas_xdsl.transforms.materialize_convert_layout.plans import (
 ATOM_PLAN = "atom_plan"
 ROOT = "nv_tileas.root_reg_to_reg_copy_op"
 
-BYTE, PAIR = 8, 4
-"""Bits of elements that are bytes, and of elements two of which are one."""
+PAIR = 4
+"""Bits of elements two of which are a byte."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def as_bytes(type_: Tile, threads: int) -> Tile | None:
     element, shape = type_.element_type, type_.get_shape()
     if not isinstance(element, AnyFloat):
         return None
-    if element.bitwidth == BYTE:
+    if element.bitwidth == BYTE_BITS:
         return TensorType(i8, shape, type_.encoding)
     if element.bitwidth != PAIR:
         return None

@@ -49,6 +49,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProduceOneAsyncOp,
     ProducerCommitOp,
 )
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.scheduling.schedule import (
     SCHEDULE,
     Role,
@@ -71,7 +72,7 @@ from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import CONSUMER, 
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import fill_of
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
-from tileas_xdsl.transforms.pipeline_loads.resources import WARP, stages_ahead
+from tileas_xdsl.transforms.pipeline_loads.resources import stages_ahead
 
 
 def write_agents(

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.scheduling.loops.macro_operations import macro_operations
 from tileas_xdsl.scheduling.resources.buffer_assignment import NAMED_BARRIERS
 from tileas_xdsl.scheduling.resources.unit_demand import busy_cycles
@@ -46,7 +47,6 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
 from tileas_xdsl.transforms.pipeline_loads.resources import (
     MIN_HEADROOM,
     PRODUCER_WARPS,
-    WARP,
     Resources,
     registers_but_of_broadcasts,
 )

@@ -40,9 +40,9 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.kernel_abi import BOUNDED_ROWS, ROW_LENGTHS
 from tileas_xdsl.target.launches.bounded_rows import MIN_PART, ROOM, part_of
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 
 STEP = 16
 """Elements of two bytes that an instruction multiplies along a row."""

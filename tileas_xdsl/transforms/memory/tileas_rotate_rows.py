@@ -54,6 +54,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import has_room_for_rotated_words
 from tileas_xdsl.transforms.rotate_rows.kept_lines import fit, keep_for_rows, keep_lines
@@ -69,7 +70,6 @@ from tileas_xdsl.transforms.rotate_rows.rotated_tiles import (
     tile_of,
 )
 
-LANES = 32
 WORD = 32
 """Elements of so many bits, one to each lane, fill the sectors of memory that they touch."""
 
@@ -313,7 +313,7 @@ def _rotation_of(access: Access) -> _Rotation | set[Operation]:
     extents = extents_of(tile)
     if place is None or extents is None or place.alignment == ACCESS_BYTES:
         return set()
-    if extents[-1] * place.bits < 8 * ACCESS_BYTES * LANES:
+    if extents[-1] * place.bits < 8 * ACCESS_BYTES * WARP:
         return set()
     try:
         found = RotatedTiles.of(tile)

@@ -43,10 +43,10 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.mma.warp_tiles import warpgroup_grid
 from tileas_xdsl.threads.dot.operands.wgmma_operand_a import takes_registers
 from tileas_xdsl.threads.index.rearrangement import taken_elements
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
 from tileas_xdsl.transforms.tileaa_to_tileas.products import kernel_warps
 
 REGISTER_ELEMENTS = (f16, bf16, FloatTF32Type())
@@ -105,7 +105,7 @@ def store_shared_operands(kernel: Operation) -> None:
             continue
         shape = op.a.type.get_shape()
         is_held = space_of(op.a.type) is not Space.SMEM
-        if is_held and not in_whole_rows(shape[0], kernel_warps(op) // GROUP):
+        if is_held and not in_whole_rows(shape[0], kernel_warps(op) // WARPGROUP_WARPS):
             stored = TensorType(op.a.type.element_type, shape, SpaceAttr(Space.SMEM))
             made = ConvertLayoutOp(op.a, stored)
             Rewriter.insert_op(made, InsertPoint.before(op))
@@ -114,7 +114,7 @@ def store_shared_operands(kernel: Operation) -> None:
 
 
 def _is_in_whole_rows(op: DotOp) -> bool:
-    return in_whole_rows(op.a.type.get_shape()[-2], kernel_warps(op) // GROUP)
+    return in_whole_rows(op.a.type.get_shape()[-2], kernel_warps(op) // WARPGROUP_WARPS)
 
 
 def in_whole_rows(rows: int, groups: int) -> bool:

@@ -37,6 +37,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS, PAIR
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
@@ -97,8 +98,8 @@ MIN_STAGES = 2
 USUAL_STAGES, MOST_STAGES = 4, 8
 """Stages where no `latency` is given, and at most."""
 
-GROUP_ROWS, WARPS_OF_GROUP, WARP = 64, 4, 32
-"""Rows that a warpgroup multiplies at once (PTX ISA, wgmma), and its size."""
+GROUP_ROWS = 64
+"""Rows that a warpgroup multiplies at once (PTX ISA, wgmma)."""
 
 BESIDE_INSTRUCTION = 26
 """Registers beside the sums of one instruction that ptxas 13.5 asks for: 90 for 128 columns."""
@@ -136,7 +137,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     """What the agents of a loop get, or why a block has not enough of it."""
     spec = spec_of(found)
     slot = _slot_bytes(found)
-    warps, fewer = _warps(found, spec, target), 2 * WARPS_OF_GROUP
+    warps, fewer = _warps(found, spec, target), 2 * WARPGROUP_WARPS
     if warps > fewer and (
         _has_room_for_tiles(found, fewer, spec.occupancy, target)
         or not _has_room_for_sums(found, warps, spec.occupancy, target)
@@ -145,7 +146,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
         # addresses and what is added to sums of FP8 do not fit beside them.
         warps = fewer
     if _is_better_twice(found, spec, slot, target):
-        warps = WARPS_OF_GROUP
+        warps = WARPGROUP_WARPS
     threads = (PRODUCER_WARPS + warps) * WARP
     if blocks_together(threads, spec.occupancy, target) < spec.occupancy:
         return f"{threads} threads have not registers enough for {spec.occupancy} blocks together"
@@ -229,7 +230,7 @@ def _is_better_twice(found: LoadLoop, spec: KernelSpec, slot: int, target: Targe
     products = instances_in(found.loop, DotOp)
     if any(op.promote is not None or _is_in_tensor_memory(op) for op in products):
         return False  # A thread holds a second copy of its sums, or reads rows of them at once.
-    return _may_share(found, spec) and _fits_twice(found, WARPS_OF_GROUP, slot, target)
+    return _may_share(found, spec) and _fits_twice(found, WARPGROUP_WARPS, slot, target)
 
 
 def _may_share(found: LoadLoop, spec: KernelSpec) -> bool:
@@ -266,7 +267,7 @@ def _instruction_registers(found: LoadLoop) -> int:
     products = instances_in(found.loop, DotOp)
     shapes = [shape_of(op.c.type) or (1,) for op in products if not _is_in_tensor_memory(op)]
     columns = max((min(shape[-1], MAX_COLUMNS) for shape in shapes), default=0)
-    return columns * GROUP_ROWS // (WARPS_OF_GROUP * WARP) + BESIDE_INSTRUCTION
+    return columns * GROUP_ROWS // (WARPGROUP_WARPS * WARP) + BESIDE_INSTRUCTION
 
 
 def _live_registers(found: LoadLoop, warps: int) -> int:
@@ -302,7 +303,7 @@ def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
         and can_share
         and all(map(_is_for_two_groups, unit_products))
     ):
-        return max(usual, 2 * WARPS_OF_GROUP)
+        return max(usual, 2 * WARPGROUP_WARPS)
     return usual
 
 
@@ -377,7 +378,7 @@ def _is_broadcast(value: SSAValue) -> bool:
 
 def _usual_warps(spec: KernelSpec) -> int:
     """Whole warpgroups of as many warps as the kernel asks for."""
-    return align_up(spec.num_warps, WARPS_OF_GROUP)
+    return align_up(spec.num_warps, WARPGROUP_WARPS)
 
 
 def _accumulator_registers(found: LoadLoop, warps: int) -> int:

@@ -9,9 +9,9 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 
 
 @dataclass

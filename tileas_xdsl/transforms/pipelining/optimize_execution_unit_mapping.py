@@ -23,7 +23,7 @@ from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.transforms.pipelining.propagate_execution_unit import PropagateExecutionUnit
 
 
@@ -36,7 +36,7 @@ def aligned_starts(warps: Sequence[int]) -> Sequence[int]:
     starts: list[int] = []
     free = 0
     for count in warps:
-        starts.append(align_up(free, 1 if count % GROUP else GROUP))
+        starts.append(align_up(free, 1 if count % WARPGROUP_WARPS else WARPGROUP_WARPS))
         free = starts[-1] + count
     return starts
 

@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAtt
 from tileas_xdsl.dialects.nv_tileas.pipelines.agent_checks import int_values
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _needed(kernel: func.FuncOp) -> Iterator[int]:
         starts, warps = int_values(op, "warp_id"), int_values(op, "num_warps")
         if starts and warps:
             ends = [start + count for start, count in zip(starts, warps, strict=True)]
-            yield align_up(max(ends), GROUP)
+            yield align_up(max(ends), WARPGROUP_WARPS)
 
 
 def _check_calls(module: ModuleOp) -> None:

@@ -38,6 +38,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
+from tileas_xdsl.layout.units import WARP
 
 _COMPUTING = ("arith", "math")
 """Dialects whose operations compute and do nothing else; divisions do not say so themselves."""
@@ -46,9 +47,6 @@ _IDS = (gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
 
 SHARED_SPACES = (Space.SMEM, Space.TMEM, Space.GMEM)
 """Memory that all threads of a block reach."""
-
-WARP = 32
-"""Threads of a warp."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import note_at
 from tileas_xdsl.dialects.nv_tileas.spaces import Tile
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import (
-    WARP,
     Crossing,
     block_of,
     bytes_problem,

@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.transposed import transposed_encoding
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of, number_of
 from tileas_xdsl.dialects.target_attribute import target_of
+from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target, target_of_capability
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, PAIR
 from tileas_xdsl.target.tiers import tier
@@ -46,9 +47,6 @@ from tileas_xdsl.transforms.tileaa_to_tileas.scaled_products import (
 
 ELEMENT_BY_ELEMENT = ("f32",)
 """What no instruction multiplies."""
-
-GROUP = 4
-"""Warps of a warpgroup."""
 
 
 def dot(op: DotOp, insert: Insert) -> Sequence[SSAValue]:
@@ -205,7 +203,7 @@ def _family(op: DotOp, a: SSAValue, b: SSAValue) -> str:
     target = _target_around(op)
     if target is not None and target.matrix_unit.reads_shared_memory and not batch:
         unit = target.matrix_unit
-        groups, rest = divmod(kernel_warps(op), GROUP)
+        groups, rest = divmod(kernel_warps(op), WARPGROUP_WARPS)
         if unit.takes(words, m, n, k, 0 if rest else groups):
             return unit.instruction
     is_deep = k >= min_depth(bits_of(element_of(a.type)))

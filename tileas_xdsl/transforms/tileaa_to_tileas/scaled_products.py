@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.features import Feature
 from tileas_xdsl.target.mma.block_scales import (
@@ -38,9 +39,6 @@ from tileas_xdsl.target.mma.block_scales import (
     atoms_layout,
 )
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import Insert, generated
-
-BYTE = 8
-"""Bits of elements that lie in shared memory as instructions read them; others are padded."""
 
 
 def takes_scales(target: Target | None, op: DotOp, scales: tuple[SSAValue, SSAValue]) -> bool:
@@ -57,7 +55,7 @@ def takes_scales(target: Target | None, op: DotOp, scales: tuple[SSAValue, SSAVa
         return False
     elements = [element_of(value.type) for value in (op.a, op.b)]
     names, kind = {element_name(element) for element in elements}, element_of(scales[0].type)
-    return all(bits_of(element) == BYTE for element in elements) and any(
+    return all(bits_of(element) == BYTE_BITS for element in elements) and any(
         row.vector_size == k // count
         and names <= set(row.elements)
         and element_name(kind) in row.scales

@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.dialects.tl.loops import ParallelOp
 from tileas_xdsl.inference.program import AccessKind, Scope
 from tileas_xdsl.layout.integers import is_power_of_two
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.kernel_abi import ANY_ROWS
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.warp_count import warps_of_product
 from tileas_xdsl.transforms.lower_tl.memory_effects import touches
@@ -56,8 +57,6 @@ from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import WHOLE
 
 ALIGNMENT = 16
 """Bytes that arrays, and rows of extents that run time knows, begin at multiples of, for TMA."""
-
-WARP = 32
 
 PANEL_AXES = 2
 """Axes of a grid whose blocks go over the tiles of one product."""

@@ -17,6 +17,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import is_paramete
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.launches.launch_numbers import (
     BLOCK,
     GRID,
@@ -30,8 +31,6 @@ _SAME = (arith.IndexCastOp, arith.ExtSIOp, AssumeOp)
 """Operations that give the number of their operand, where it has so many bits."""
 
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-
-WORD = 32
 
 
 @dataclass
@@ -77,13 +76,13 @@ class LaunchSteps:
             case arith.ConstantOp(value=IntegerAttr() as number):
                 is_boolean = _bits(value.type) == 1
                 text = str(abs(number.value.data) if is_boolean else number.value.data)
-                return self.step(f"{WIDE} {text}" if _bits(value.type) > WORD else text)
+                return self.step(f"{WIDE} {text}" if _bits(value.type) > WORD_BITS else text)
             case gpu.BlockIdOp() as op:
                 return self.step(f"{BLOCK} {op.dimension.data}")
             case gpu.GridDimOp() as op:
                 return self.step(f"{GRID} {op.dimension.data}")
             case op if isinstance(op, _SAME):
-                keeps = _bits(value.type) >= _bits(op.operands[0].type) >= WORD
+                keeps = _bits(value.type) >= _bits(op.operands[0].type) >= WORD_BITS
                 return self.of(op.operands[0]) if keeps else self._of_word(value)
             case arith.TruncIOp():
                 return self._of_word(value)
@@ -100,16 +99,20 @@ class LaunchSteps:
     def _of_word(self, value: SSAValue) -> int | None:
         """The step that is known where a wider number is one of 32 bits."""
         (operand,) = value.owner.operands if isinstance(value.owner, Operation) else (value,)
-        return self._operation("maxsi", (operand, operand)) if _bits(value.type) >= WORD else None
+        return (
+            self._operation("maxsi", (operand, operand)) if _bits(value.type) >= WORD_BITS else None
+        )
 
-    def _operation(self, name: str, operands: Sequence[SSAValue], bits: int = WORD) -> int | None:
+    def _operation(
+        self, name: str, operands: Sequence[SSAValue], bits: int = WORD_BITS
+    ) -> int | None:
         steps = [self.of(operand) for operand in operands]
-        words = [*[WIDE] * (bits > WORD), name, *map(str, steps)]
+        words = [*[WIDE] * (bits > WORD_BITS), name, *map(str, steps)]
         return None if None in steps else self.step(" ".join(words))
 
 
 def _bits(type_: Attribute) -> int:
     """The bits of a number, at least 32 of an index; 0 of what is none."""
     if isinstance(type_, IndexType):
-        return WORD
+        return WORD_BITS
     return type_.bitwidth if isinstance(type_, IntegerType) else 0

@@ -24,8 +24,7 @@ from tileas_xdsl.dialects.cute.types.address_spaces import ADDRESS_BITS
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_bits, element_of
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.layout.integers import ceil_div
-
-WORD = 32
+from tileas_xdsl.layout.units import WORD_BITS
 
 RENAMED = (MakeFragmentOp, SliceFragmentOp, vector.BroadcastOp, vector.ExtractOp)
 """Operations whose results are registers of their operands."""
@@ -43,10 +42,10 @@ def registers_of(type_: Attribute) -> int:
     if _TENSORS[type(type_)]:
         return 0
     if type(element) is PtrType:
-        return ADDRESS_BITS[element.space] // WORD
-    bits = WORD if _INDICES[type(element)] else element_bits(element) or WORD
+        return ADDRESS_BITS[element.space] // WORD_BITS
+    bits = WORD_BITS if _INDICES[type(element)] else element_bits(element) or WORD_BITS
     count = 1 if fragment is None else prod(fragment.get_shape())
-    return ceil_div(count * bits, WORD)
+    return ceil_div(count * bits, WORD_BITS)
 
 
 def own_registers(value: SSAValue) -> int:

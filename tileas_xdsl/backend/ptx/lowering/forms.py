@@ -24,8 +24,7 @@ from tileas_xdsl.dialects.cute.types.elements import as_vector, integer_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.ptx.types import RegType, reg
-
-WORD_BITS = 32
+from tileas_xdsl.layout.units import WORD_BITS
 
 _FLOATS: Mapping[type[Attribute], tuple[str, int]] = {
     Float16Type: ("f16", 16),

@@ -22,13 +22,11 @@ from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, SmemDescViewType
 from tileas_xdsl.layout import Layout, int_tuple
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.int_tuple import is_tuple
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.tensor_memory import LANE_STEP, accumulator, counted
 
 UNIT_BITS = 128
 """What descriptors count in."""
-
-CELL_BITS = 32
-"""A cell of tensor memory: one column of one lane."""
 
 PARTITIONED_RANK = 3
 """Modes of a partitioned operand, at least: what an instruction takes, and how it repeats."""
@@ -67,9 +65,9 @@ def accumulators_of(
 
     `LayoutError` for elements that do not fill a cell, or a shape that is not known.
     """
-    if bit_width(element) != CELL_BITS:
+    if bit_width(element) != WORD_BITS:
         raise LayoutError(
-            f"views of tensor memory have elements of {CELL_BITS} bits, not {element}"
+            f"views of tensor memory have elements of {WORD_BITS} bits, not {element}"
         )
     modes: Any = source.data if isinstance(source, ShapeType) else None
     if isinstance(source, MemRefType):

@@ -18,11 +18,10 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import TIMES, integer, text, unit
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import TARGETS
 from tileas_xdsl.layout import Layout, make_layout
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.tensor_memory import LANE_STEP, MOVE_SHAPES, counted, move_registers
 
 LANES, WIDTH, BLOCKS = unit("DP"), unit("bit"), unit("cta")
-
-WORD_BITS = 32
 
 WIDEST = "16x256b"
 LONG = (64, 128)

@@ -39,6 +39,7 @@ from tileas_xdsl.dialects.cute_nvgpu.tma.copies import check_copy
 from tileas_xdsl.dialects.cute_nvgpu.types import SmemDescType, TmaDescriptorTiledType
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import (
     TMEM_COLUMNS,
@@ -66,8 +67,6 @@ __all__ = [
 
 _DESC = SmemDescType()
 _NUMBER = IntegerAttr.constr(i32)
-
-REGISTER_BITS = 32
 
 KINDS = {
     "f16": "f16", "bf16": "f16", "tf32": "tf32", "e4m3": "f8f6f4", "e5m2": "f8f6f4",
@@ -197,8 +196,8 @@ def _check_move(op: Operation, shape: str, repeat: int, type_: Attribute) -> Non
         raise op_error(op, f"has no form {shape}.x{repeat}")
     held = fragment(op, type_, "registers")
     element = held.get_element_type()
-    if not isinstance(element, FixedBitwidthType) or element.bitwidth != REGISTER_BITS:
-        raise op_error(op, f"moves elements of {REGISTER_BITS} bits, not {element}")
+    if not isinstance(element, FixedBitwidthType) or element.bitwidth != WORD_BITS:
+        raise op_error(op, f"moves elements of {WORD_BITS} bits, not {element}")
     if held.get_shape()[0] != per * repeat:
         raise op_error(op, f"{shape}.x{repeat} moves {per * repeat} registers, not {held}")
 

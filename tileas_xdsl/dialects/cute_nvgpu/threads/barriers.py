@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.cute_nvgpu.operands import (
 )
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.layout.units import WARP
 
 __all__ = [
     "BarrierArriveOp",
@@ -50,8 +51,6 @@ LARGEST_COUNT = 2**20 - 1
 
 NAMED_BARRIERS = 16
 """Barriers of a block that `bar.sync` knows."""
-
-WARP = 32
 
 WHOLE_WARPS = number_among(
     i32, range(WARP, 1025, WARP), "counts whole warps, 32 to 1024 threads, not {given}"

@@ -14,9 +14,10 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.cute.base.checks import pointer_to
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute_nvgpu.operands import value_of
-from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS, WARP
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import NAMED_BARRIERS
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.layout.units import WARP
 
 __all__ = [
     "COUNTER_BYTES",

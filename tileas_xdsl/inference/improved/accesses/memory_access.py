@@ -28,7 +28,8 @@ from tileas_xdsl.inference.program import Access, Buffer, Scope
 from tileas_xdsl.layout.expr.tables import Table, coordinates_of, evaluated
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.memory.banks import wavefronts
-from tileas_xdsl.layout.registers.access import WARP, by_warp, sectors
+from tileas_xdsl.layout.registers.access import by_warp, sectors
+from tileas_xdsl.layout.units import WARP
 
 MAX_BITS = 128
 """The widest access by one thread that all targets have."""

@@ -27,7 +27,7 @@ from tileas_xdsl.inference.improved.candidates.expression_recovery import map_of
 from tileas_xdsl.layout.expr.expression import dimensions_of, symbols_of
 from tileas_xdsl.layout.expr.tables import linearized, variables_of_box
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.layout.registers.access import WARP
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from tileas_xdsl.inference.program import CumSum, Gemm
 from tileas_xdsl.layout.convert.plan import DEFAULT_WEIGHTS
 from tileas_xdsl.layout.expr.tables import Table
 from tileas_xdsl.layout.integers import ceil_div
-from tileas_xdsl.layout.registers.access import SECTOR_BYTES, WARP
+from tileas_xdsl.layout.registers.access import SECTOR_BYTES
+from tileas_xdsl.layout.units import WARP
 
 ISSUE = 0.25
 """Cycles of one warp instruction: four warps issue in each."""

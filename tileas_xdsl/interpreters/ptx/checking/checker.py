@@ -38,8 +38,9 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (
     Clocks,
     ClockSnapshot,
 )
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_COLUMNS
+from tileas_xdsl.layout.units import WARP
 
 TENSOR_GRANULES = 8 * TENSOR_COLUMNS
 """Tensor memory is tracked by column, in groups of 16 lanes."""

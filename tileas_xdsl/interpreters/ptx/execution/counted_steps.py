@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Step
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
+from tileas_xdsl.layout.units import WARP
 
 
 def counted_steps(steps: Sequence[Step], counter: AccessCounter) -> list[Step]:

@@ -20,9 +20,10 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, warps_of
 from tileas_xdsl.interpreters.ptx.execution.reconvergence import merge
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Warpgroup
+from tileas_xdsl.layout.units import WARP
 
 TURNS_PER_SLEEP = (2, 8, 32)
 """Of these one holds for a cluster: about how many turns of groups there are between sleeps."""

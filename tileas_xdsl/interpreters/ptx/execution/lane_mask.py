@@ -18,8 +18,6 @@ Array = NDArray[Any]
 Value: TypeAlias = Any
 """An `int`, a `bool` or an array."""
 
-WARP = 32
-
 FULL_WARP = 0xFFFF_FFFF
 
 

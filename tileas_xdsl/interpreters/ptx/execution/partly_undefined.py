@@ -20,11 +20,12 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane, predicate_mask
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value, first_lane, predicate_mask
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.undefined_registers import Accesses, basic_blocks
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Step
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Instruction, Kernel
+from tileas_xdsl.layout.units import WARP
 
 STORES = ("st", "red", "atom")
 """Instructions whose values leave the thread."""

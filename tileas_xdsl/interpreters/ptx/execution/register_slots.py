@@ -8,11 +8,12 @@ from dataclasses import field
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, Value
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.parsing.special_registers import SPECIAL_REGISTERS
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Register
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WARP
 
 AXES = "xyz"
 

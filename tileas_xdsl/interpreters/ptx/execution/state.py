@@ -23,7 +23,7 @@ from tileas_xdsl.interpreters.ptx.checking.checker import Checker
 from tileas_xdsl.interpreters.ptx.checking.global_memory.races import ClusterRaces
 from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedProgram
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Value, first_lane
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Value, first_lane
 from tileas_xdsl.interpreters.ptx.execution.pending_clusters import PendingClusters
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.device_heap import DeviceHeap
@@ -39,6 +39,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     NamedBarrier,
 )
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
+from tileas_xdsl.layout.units import WARP
 
 Order: TypeAlias = Literal["eager", "lazy", "random", "drift"]
 """When asynchronous operations complete: at once, at last, or at random; under `drift` warps fall
@@ -52,9 +53,6 @@ SEEDED: Sequence[Order] = ("random", "drift")
 def order_of_run(number: int) -> Order:
     """Return the order of a run, of several: each once, then those that a seed chooses in turn."""
     return ORDERS[number] if number < len(ORDERS) else SEEDED[number % len(SEEDED)]
-
-
-WARPGROUP = 4
 
 
 class RunningProgram(CheckedProgram, Protocol):

@@ -14,13 +14,14 @@ from enum import Enum
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, WARP, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import FULL_WARP, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta, Warpgroup
 from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     ClusterBarrier,
     NamedBarrier,
 )
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(slots=True)

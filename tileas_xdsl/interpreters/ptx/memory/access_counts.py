@@ -14,10 +14,11 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction, Kernel
 from tileas_xdsl.layout.memory.banks import ideal_wavefronts, wavefronts
 from tileas_xdsl.layout.registers.access import INACTIVE, ideal_sectors, sectors
+from tileas_xdsl.layout.units import WARP
 
 Counted: TypeAlias = Literal["global", "shared"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import GLOBAL_WRITES, AsyncEvent
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, lane_list
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Operation
+from tileas_xdsl.layout.units import WARP
 
 
 @dataclass(slots=True)

@@ -38,7 +38,8 @@ from tileas_xdsl.interpreters.tile.execution.scheduler import Wait
 from tileas_xdsl.interpreters.tile.faults import RuleBroken, fault
 from tileas_xdsl.interpreters.tile.memory.views import View
 from tileas_xdsl.interpreters.tile.synchronization.async_tokens import finished
-from tileas_xdsl.interpreters.tile.synchronization.named_barrier import WARP, NamedBarrier
+from tileas_xdsl.interpreters.tile.synchronization.named_barrier import NamedBarrier
+from tileas_xdsl.layout.units import WARP
 
 AXES = "xyz"
 

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from tileas_xdsl.interpreters.tile.faults import RuleBroken
 from tileas_xdsl.interpreters.tile.synchronization.mbarrier import BarrierError
 from tileas_xdsl.interpreters.tile.synchronization.vector_clocks import joined
+from tileas_xdsl.layout.units import WARP
 
 BARRIERS = 16
 """Named barriers of a block."""
-
-WARP = 32
 
 
 class NamedBarrier:

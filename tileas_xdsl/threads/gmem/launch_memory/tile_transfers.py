@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.kernel_abi import TRANSFER_FLAGS, TRANSFER_ZEROS
 from tileas_xdsl.threads.codegen.barriers import synchronize_warp
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
@@ -46,7 +47,6 @@ from tileas_xdsl.threads.codegen.kernel_signature import transfer_memory
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance, recast
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, lane_id, warp_id
-from tileas_xdsl.threads.pipeline.warp_allocation import WARP
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import joined, one_vector, strip, tile_of_vector
 

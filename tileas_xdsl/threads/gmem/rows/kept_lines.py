@@ -41,6 +41,7 @@ from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, rows_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import BYTE_BITS, WORD_BITS
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -60,7 +61,7 @@ from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, load_window, padding_of
 from tileas_xdsl.threads.gmem.rows.rotated_row import either, shift_of_row
-from tileas_xdsl.threads.gmem.rows.vector_cuts import BYTE, WORD, bytes_behind, shifted_word
+from tileas_xdsl.threads.gmem.rows.vector_cuts import bytes_behind, shifted_word
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
@@ -149,7 +150,7 @@ class _Reader:
             raise op_error(op, f"rotates a line by other than 0 to {line.reach} elements")
         moved = multiply(e, shift, bits)
         words = e.insert(arith.ShRSIOp(moved, i32_constant(e, line.bits.bit_length() - 1))).result
-        is_by_words = line.bits == bits or 8 * op.rotated.value.data % WORD == 0
+        is_by_words = line.bits == bits or 8 * op.rotated.value.data % WORD_BITS == 0
         count = line.planes if is_by_words else line.planes + 1
         # Vectors in front of a line are at the first places: no word of these is at a negative one.
         begin = line.front * line.planes
@@ -157,7 +158,11 @@ class _Reader:
         if not isinstance(part, int):
             bases = [advance(e, base, divide(e, part, line.run)) for base in bases]
         moving = None if isinstance(part, int) else part
-        rest = None if is_by_words else bytes_behind(e, divide(e, modulo(e, moved, WORD), BYTE))
+        rest = (
+            None
+            if is_by_words
+            else bytes_behind(e, divide(e, modulo(e, moved, WORD_BITS), BYTE_BITS))
+        )
         return _Reader(e, line, bases, rest, moving)
 
     def read(self, chunk: AccessChunk) -> SSAValue:
@@ -214,7 +219,7 @@ def _allocated(
     bits, end = bits_of(values.element), window.end
     chunks = list(thread_chunks(e, values.layout, bits))
     run = chunks[0].count
-    word = IntegerType(WORD if run * bits >= WORD else bits)
+    word = IntegerType(WORD_BITS if run * bits >= WORD_BITS else bits)
     planes = run * bits // word.width.data
     padding = padding_of(op.padding_value, values.element)
     front = max([1, *(ceil_div(_rotated_by(one), run) for one in readers_of(op))])

@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     i32_constant,
@@ -39,7 +40,7 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView, RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.rows.rotated_row import Column, RotatedRow, RowLoads, either
 from tileas_xdsl.threads.gmem.rows.row_ends import RowEnds
-from tileas_xdsl.threads.gmem.rows.vector_cuts import WORD, VectorCut
+from tileas_xdsl.threads.gmem.rows.vector_cuts import VectorCut
 from tileas_xdsl.threads.gmem.rows.vectors_around import load_around
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import thread_chunks
@@ -149,7 +150,7 @@ def _loading(
     What is not awaited later is loaded as registers for it are free.
     """
     row, count = loads.row, pieces[0].count
-    if count == 1 or count * 8 * row.size < WORD:
+    if count == 1 or count * 8 * row.size < WORD_BITS:
         return lambda: [loads.each(piece)[0] for piece in pieces]
     if row.is_promised(count) and row.begins_before(count) and all(p.span > 1 for p in pieces):
         return load_around(loads, pieces)

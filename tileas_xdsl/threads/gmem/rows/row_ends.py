@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -28,8 +29,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
 from tileas_xdsl.threads.gmem.rows.rotated_row import RotatedRow
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.vector_values import constant_elements, element, joined
-
-WORD = 32
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,11 @@ class RowEnds:
         assert isa(type_, VectorType[Attribute])
         (count,) = type_.get_shape()
         other = constant_elements(e, padding, count)
-        if self.bits >= WORD:
+        if self.bits >= WORD_BITS:
             sides = [(element(e, values, k), element(e, other, k)) for k in range(count)]
             found = [e.insert(arith.SelectOp(self.has(k), *s)).result for k, s in enumerate(sides)]
             return joined(e, found)
-        total = count * self.bits // WORD
+        total = count * self.bits // WORD_BITS
         words = VectorType(i32, [total])
         here, there = (e.insert(vector.BitcastOp(v, words)).result for v in (values, other))
         found = [self._word(element(e, here, w), element(e, there, w), w) for w in range(total)]
@@ -91,7 +90,7 @@ class RowEnds:
     def _word(self, value: SSAValue, other: SSAValue, number: int) -> SSAValue:
         """A word of the elements that are in the row, and of others."""
         e, ones = self.e, i32_constant(self.e, -1)
-        first = number * WORD
+        first = number * WORD_BITS
         kept: SSAValue | None = None
         if self.begins is not None:
             kept = self._from(self._bits_behind(self.begins), first)

@@ -21,6 +21,7 @@ from xdsl.ir import SSAValue
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import PrmtOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import BYTE_BITS, WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -30,8 +31,6 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     multiply,
 )
 from tileas_xdsl.threads.registers.vector_values import element, element_type, joined
-
-WORD, BYTE = 32, 8
 
 FIRST_WORD, NEXT_BYTES = 0x3210, 0x1111
 """The selector of the first of two words, and what selects the bytes behind others (PTX, prmt)."""
@@ -57,10 +56,20 @@ class VectorCut:
         """The cut `beyond` elements of `bits` into the first vector; `known` bits divide that."""
         place = multiply(e, beyond, bits)
         # Of words that are known to be whole ones, or two, no part is moved.
-        steps = [step for step in (2, 1) if 2 * step * WORD <= vector_bits and known <= WORD * step]
-        far = [(n, bytes_behind(e, modulo(e, divide(e, place, WORD * n), 2), 4)) for n in steps]
-        rest = bytes_behind(e, divide(e, modulo(e, place, WORD), BYTE)) if known < WORD else None
-        return VectorCut(e, vector_bits // WORD, far, rest)
+        steps = [
+            step
+            for step in (2, 1)
+            if 2 * step * WORD_BITS <= vector_bits and known <= WORD_BITS * step
+        ]
+        far = [
+            (n, bytes_behind(e, modulo(e, divide(e, place, WORD_BITS * n), 2), 4)) for n in steps
+        ]
+        rest = (
+            bytes_behind(e, divide(e, modulo(e, place, WORD_BITS), BYTE_BITS))
+            if known < WORD_BITS
+            else None
+        )
+        return VectorCut(e, vector_bits // WORD_BITS, far, rest)
 
     def cut_out(self, both: Sequence[SSAValue]) -> SSAValue:
         """The elements of two vectors that are those of one."""
@@ -74,7 +83,7 @@ class VectorCut:
         if self.rest is not None:
             found = [shifted_word(e, low, high, self.rest) for low, high in pairwise(found)]
         made = joined(e, found[: self.words])
-        type_ = VectorType(kind, [self.words * WORD // bits_of(kind)])
+        type_ = VectorType(kind, [self.words * WORD_BITS // bits_of(kind)])
         return e.insert(vector.BitcastOp(made, type_)).result
 
 

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES, blocked_layout, line_layout
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.group_operations import (
     operations_on,
@@ -23,8 +24,6 @@ from tileas_xdsl.transforms.assign_layouts.candidates.group_operations import (
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import memory_of
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-
-LANES = 32
 
 CHUNK_SIZES = (1, 2, 4, 8, 16)
 """Bytes of the elements that fill chunks of 16 bytes."""
@@ -69,7 +68,7 @@ def _multi_row_layouts(
     is_pointed = any(isinstance(op, LoadBase | StoreBase) and memories[op] for op in operations)
     is_staged = any(isinstance(op, ConvertLayoutOp) and memories[op] for op in operations)
     is_global = Space.GMEM in memories.values()
-    short = LANES * ACCESS_BYTES
+    short = WARP * ACCESS_BYTES
     is_short = prod(group.shape[-1:]) * min_bytes < short
     if is_short if is_along_rows else is_pointed or is_staged or (is_global and is_short):
         yield line_layout(group.shape, agent.warps, chunk_bytes)

@@ -9,8 +9,9 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.registers.blocked import WIDTHS, blocked, blocked_layout, row_values_layout
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.row_values import row_values
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.reduce.spread_lines import near_lines
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import Choice, Family
@@ -76,7 +77,7 @@ def _of_lines(op: ReduceOp, choice: Choice | None, agent: Agent) -> Layout | Non
     if choice is None or not isinstance(choice.layout, Layout):
         return None
     shape = tuple(op.source.type.get_shape())
-    source = RegisterLayout(choice.layout, shape, LANES * agent.warps)
+    source = RegisterLayout(choice.layout, shape, WARP * agent.warps)
     spread = near_lines(source, op.axis.value.data, agent.warps)
     return None if spread is None else spread.values.layout
 

@@ -30,7 +30,8 @@ from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.integers import is_power_of_two
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.permuted_dimensions import permuted_dimensions
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.smem.table_driven_copy import Moves, moves_of_buffer
@@ -39,12 +40,12 @@ from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import m
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import transposed_source
 
-WORD_BITS = 32
-"""Narrower elements of a column would have to be collected in registers."""
-
 
 def blocks_for_transpose(a: Assignment, group: TileGroup, agent: Agent) -> RegisterLayout | None:
-    """The layout of a tile that comes from shared memory and goes there transposed, if it does."""
+    """The layout of a tile that comes from shared memory and goes there transposed, if it does.
+
+    Elements narrower than a register are left: those of a column would have to be collected.
+    """
     tile = placed_tile(group.values[0].type)
     if tile is None or len(group.shape) != len("rc") or bits_of(tile.element_type) < WORD_BITS:
         return None
@@ -82,18 +83,18 @@ def _blocks(shape: tuple[int, ...], bits: int, warps: int) -> Iterator[RegisterL
     side = ACCESS_BYTES * 8 // bits
     down, across = (extent // side for extent in shape)
     fits = all(map(is_power_of_two, (*shape, warps))) and down and across
-    if not fits or down * across < LANES * warps:
+    if not fits or down * across < WARP * warps:
         return
-    rest = prod((down, across)) // (LANES * warps)
-    for beside in (1 << k for k in range(LANES.bit_length())):
-        above = LANES // beside
+    rest = prod((down, across)) // (WARP * warps)
+    for beside in (1 << k for k in range(WARP.bit_length())):
+        above = WARP // beside
         by_row = min(warps, across // beside) if beside <= across else 0
         if above > down or not by_row or down // above % (warps // by_row):
             continue
         by_column = warps // by_row
-        rows = (Part(side, order=1), Part(above, beside), Part(by_column, LANES * by_row))
-        columns = (Part(side), Part(beside, 1), Part(by_row, LANES))
-        threads = LANES * warps
+        rows = (Part(side, order=1), Part(above, beside), Part(by_column, WARP * by_row))
+        columns = (Part(side), Part(beside, 1), Part(by_row, WARP))
+        threads = WARP * warps
         yield layout_of_parts(
             shape, [(*rows, Part(rest, order=2)), (*columns, Part(rest, order=3))], threads, threads
         )

@@ -16,7 +16,8 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.layout.axes import E
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.registers.blocked import line_layout
-from tileas_xdsl.layout.registers.register_layout import LANES, THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
 from tileas_xdsl.transforms.assign_layouts.candidates.chunk_layouts import (
     chunk_sizes,
@@ -34,7 +35,7 @@ def whole_matrices(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Re
         return []
     count, *matrix = group.shape
     axes = reduced_axes(a, group)
-    if not axes or 0 in axes or prod(matrix) < LANES:
+    if not axes or 0 in axes or prod(matrix) < WARP:
         return []
     sizes = chunk_sizes(a, group)
     return list(dict.fromkeys(_dealt(count, tuple(matrix), agent.warps, size) for size in sizes))
@@ -43,7 +44,7 @@ def whole_matrices(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Re
 def _dealt(count: int, matrix: tuple[int, ...], warps: int, size: int) -> RegisterLayout:
     """As many matrices for each warp, in chunks that elements of so many bytes fill."""
     one = line_layout(matrix, 1, size)
-    strides = (E(VALUE, one.values), E(THREAD, LANES))
+    strides = (E(VALUE, one.values), E(THREAD, WARP))
     matrices = Layout((count // warps, warps), strides)
     modes = [one.layout[k] for k in range(one.layout.rank)]
-    return RegisterLayout(make_layout(matrices, *modes), (count, *matrix), LANES * warps)
+    return RegisterLayout(make_layout(matrices, *modes), (count, *matrix), WARP * warps)

@@ -33,6 +33,7 @@ from tileas_xdsl.dialects.cuda_tile.tiles.shapes import BroadcastOp, IotaOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, TileType, element_of
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS
 from tileas_xdsl.transforms.cudatile_to_tileaa.structure.control_flow import runs_once
 
@@ -83,8 +84,6 @@ MAX_REGISTERS_OF_TILES = 128
 REGISTERS_LEFT_FOR_TILES = 192
 """Of a thread's 255 registers, those that tiles can have: addresses and functions need others."""
 
-LANES = 32
-
 POINTER_BITS = 64
 
 ROWS = 16
@@ -102,22 +101,22 @@ def default_warps(kernel: EntryOp) -> int:
     live = _live_registers(kernel)
     warps = DEFAULT_WARPS
     while warps < REGISTER_LIMITED_WARPS and (
-        largest > MAX_ELEMENTS_PER_THREAD * LANES * warps
-        or live > MAX_REGISTERS_OF_TILES * LANES * warps
+        largest > MAX_ELEMENTS_PER_THREAD * WARP * warps
+        or live > MAX_REGISTERS_OF_TILES * WARP * warps
     ):
         warps *= 2
     has_loop = bool(_loops(kernel))
     reductions = 0 if has_loop else sum(map(_combines, kernel.regions[0].block.ops))
-    while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * LANES * warps:
+    while reductions > 1 and warps > 1 and largest < MIN_ELEMENTS_REDUCED_AGAIN * WARP * warps:
         warps //= 2
     least = _least_elements(kernel) if has_loop else MIN_ELEMENTS_PER_THREAD
-    while warps > 1 and 1 < largest <= least * LANES * warps // 2:
+    while warps > 1 and 1 < largest <= least * WARP * warps // 2:
         warps //= 2
     if _reduces_what_it_has(kernel):
         while (
             warps > 1
-            and largest <= MAX_ELEMENTS_PER_THREAD * LANES * warps // 2
-            and live <= MAX_REGISTERS_OF_TILES * LANES * warps // 2
+            and largest <= MAX_ELEMENTS_PER_THREAD * WARP * warps // 2
+            and live <= MAX_REGISTERS_OF_TILES * WARP * warps // 2
         ):
             warps //= 2
     return warps
@@ -171,12 +170,12 @@ def enough_warps(kernel: EntryOp, hint: int) -> int:
     if has_instance(kernel, MmaFOp, MmaIOp):
         return hint
     live, warps = _live_registers(kernel), hint
-    while warps < REGISTER_LIMITED_WARPS and live > REGISTERS_LEFT_FOR_TILES * LANES * warps:
+    while warps < REGISTER_LIMITED_WARPS and live > REGISTERS_LEFT_FOR_TILES * WARP * warps:
         warps *= 2
     if warps != hint:
         text = (
             f"num_worker_warps_per_cta = {hint} is too few: tiles that are live at once take "
-            f"{live // (hint * LANES)} registers of each thread; {warps} warps share them"
+            f"{live // (hint * WARP)} registers of each thread; {warps} warps share them"
         )
         emit_remark(kernel, text, prefix=False)
     return warps
@@ -193,10 +192,10 @@ def warps_of_product(shape: tuple[int, ...]) -> int:
     Warpgroups share more columns than an instruction has: two have 64x256 each of 64x512.
     """
     warps, rows, sums = DEFAULT_WARPS, prod(shape[:-1]), prod(shape)
-    while sums > MAX_ACCUMULATORS_PER_THREAD * LANES * warps and rows % (2 * warps * ROWS) == 0:
+    while sums > MAX_ACCUMULATORS_PER_THREAD * WARP * warps and rows % (2 * warps * ROWS) == 0:
         if (
             2 * warps >= REGISTER_LIMITED_WARPS
-            and sums > MAX_ACCUMULATORS_PER_THREAD * LANES * REGISTER_LIMITED_WARPS
+            and sums > MAX_ACCUMULATORS_PER_THREAD * WARP * REGISTER_LIMITED_WARPS
         ):
             break
         warps *= 2

@@ -30,6 +30,7 @@ from tileas_xdsl.dialects.cute_nvgpu.atoms.tcgen05 import (
     Sm100MmaSparseType,
     UmmaType,
 )
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.target.mma.sparse_metadata import SELECTED_COLUMNS
 from tileas_xdsl.transforms.cute_to_nvgpu.atom_values import values_of
 from tileas_xdsl.transforms.cute_to_nvgpu.converter import Converter
@@ -45,7 +46,7 @@ NAMES: dict[type[UmmaType], tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """By the type of the atom: what follows A, and what follows B."""
 
-BYTE_BITS, CELL_BYTES = 8, 4
+CELL_BYTES = 4
 
 
 @dataclass(frozen=True)

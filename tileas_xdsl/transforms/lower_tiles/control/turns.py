@@ -11,14 +11,14 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute_nvgpu import BarrierArriveOp, BarrierOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import TURN
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnAction, TurnOp
+from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, i32_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import Lowered
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
-from tileas_xdsl.threads.pipeline.warp_allocation import GROUP, WARP
 
-PAIR = 2 * GROUP * WARP
+PAIR = 2 * WARPGROUP_WARPS * WARP
 """Threads at a barrier: the group that waits, and the one that gives it the turn."""
 
 
@@ -28,7 +28,7 @@ def turn(e: ThreadBuilder, op: TurnOp) -> Sequence[Lowered]:
     if e.agent.groups != len(op.numbers):
         text = f"is for {len(op.numbers)} warpgroups, but {e.agent.name} has {e.agent.groups}"
         raise op_error(op, text)
-    group = e.insert(arith.DivUIOp(warp_id(e), i32_constant(e, GROUP))).result
+    group = e.insert(arith.DivUIOp(warp_id(e), i32_constant(e, WARPGROUP_WARPS))).result
     match TurnAction(op.action.data):
         case TurnAction.OPEN:
             with predicated(e, is_equal(e, group, last - first)):

@@ -16,6 +16,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import (
     Lowered,
@@ -31,8 +32,6 @@ from tileas_xdsl.threads.smem.overwritten_tiles import put_shared
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.swizzled_tile_access import write_shared
 from tileas_xdsl.threads.tmem.tmem_copy import store
-
-BYTE = 8
 
 
 def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
@@ -65,7 +64,7 @@ def copy(e: ThreadBuilder, op: CopyOp) -> Sequence[Lowered]:
 
 
 def _put_shared(e: ThreadBuilder, op: CopyOp) -> None:
-    if bits_of(element_of(op.source.type)) % BYTE:
+    if bits_of(element_of(op.source.type)) % BYTE_BITS:
         raise op_error(op, f"copies elements of whole bytes, not {element_of(op.source.type)}")
     tile = in_registers(e, op, op.source)
     if _fills_a_stage(op):

@@ -19,13 +19,13 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.gemm_layouts import Product, operand
 from tileas_xdsl.layout.convert.buffers import Buffer
 from tileas_xdsl.layout.tables import table
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.smem.table_driven_copy import load_elements, moves_of_buffer
 from tileas_xdsl.transforms.lower_tl.buffer_locations import FragmentLocation, SharedLocation
 from tileas_xdsl.transforms.lower_tl.lowering_state import State
 from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import register_map
 
-WORD = 32
 PTX_ELEMENTS = {"f32": "tf32", "i8": "s8"}
 """What PTX calls elements that it multiplies under another name."""
 
@@ -52,7 +52,7 @@ class MmaOperand:
     @property
     def depth(self) -> int:
         """Elements of K in a step."""
-        return self.product.words * WORD // bits_of(self.element)
+        return self.product.words * WORD_BITS // bits_of(self.element)
 
     def layout(self, depth: int) -> FragmentMap:
         """The registers of so much of K."""

@@ -14,10 +14,9 @@ from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.operations.inverse import invert
 from tileas_xdsl.layout.operations.recovery import recover
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, ThreadDigit
-
-WORD_BITS = 32
 
 MAX_REGISTERS = 256
 """Registers of one vector: those that a thread may have (PTX ISA)."""

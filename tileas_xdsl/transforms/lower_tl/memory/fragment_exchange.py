@@ -24,6 +24,7 @@ from tileas_xdsl.layout.convert.shuffle import ShufflePlan
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.operations.recovery import recover
 from tileas_xdsl.layout.registers.register_layout import THREAD, VALUE, RegisterLayout
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, map_elements, storage_type
 from tileas_xdsl.threads.convert.register_conversion import converted
@@ -48,8 +49,6 @@ from tileas_xdsl.transforms.lower_tl.loops.loop_body_state import LoopBodyState
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 from tileas_xdsl.transforms.lower_tl.memory import vectorized_access as memory
 from tileas_xdsl.transforms.lower_tl.memory.fragment_access import gathered
-
-BYTE = 8
 
 SCRATCH_ALIGNMENT = 128
 
@@ -83,7 +82,7 @@ def spilled(state: State, op: Operation, location: FragmentLocation) -> SharedLo
 def stored(element: Attribute) -> tuple[Attribute, int]:
     """The type that elements have in memory, and its bytes."""
     kept = storage_type(element)
-    return kept, bits_of(kept) // BYTE
+    return kept, bits_of(kept) // BYTE_BITS
 
 
 def taken(
@@ -142,7 +141,7 @@ def _shuffled(
     given, wanted = (register_map(location.layout) for location in (source, target))
     if given is None or wanted is None:
         return None
-    bits = BYTE * stored(source.element)[1]
+    bits = BYTE_BITS * stored(source.element)[1]
     try:
         plan = plan_conversion(given, wanted, bits)
     except LayoutError:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table
-
-LANES = 32
 
 Cover = NDArray[np.bool_]
 """`(threads, groups, extent)`: the elements of its row that a value of a thread is made of."""
@@ -44,7 +43,7 @@ class Partials:
         threads = np.arange(len(self.rows))
         rows, cover = self.rows[:, group], self.cover[:, group]
         distance = 1
-        while distance < LANES:
+        while distance < WARP:
             other = threads ^ distance
             same = ((rows == rows[other]) | (rows < 0) | (rows[other] < 0)).all()
             apart = not (cover & cover[other]).any()
@@ -107,7 +106,7 @@ class Rows:
     def lacks_lanes(self, slot: int) -> bool:
         """Whether some lanes of a warp have no element in a register that others have one in."""
         has = self.coordinates[0][:, slot] >= 0
-        warps = np.pad(has, (0, -len(has) % LANES)).reshape(-1, LANES)
+        warps = np.pad(has, (0, -len(has) % WARP)).reshape(-1, WARP)
         return bool((warps.any(axis=1) & ~warps.all(axis=1)).any())
 
     @cached_property

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region
 
 from tileas_xdsl.dialects.element_bits import bits_of
 from tileas_xdsl.dialects.tl.compute import CumSumOp
+from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.integer_ops import index_constant
 from tileas_xdsl.threads.convert.element_conversion import convert_float
@@ -30,8 +31,6 @@ from tileas_xdsl.transforms.lower_tl.memory.fragment_exchange import (
     stored,
     taken,
 )
-
-WORD = 32
 
 
 def cumsum(state: State, op: CumSumOp) -> None:
@@ -74,7 +73,7 @@ def _line(work: LoopBodyState, op: CumSumOp, source: SharedLocation, into: Share
     state, e = work.state, work.e
     axis, element = op.axis.value.data, source.element
     extent = source.shape[axis]
-    wide = f32 if isinstance(element, AnyFloat) and bits_of(element) < WORD else element
+    wide = f32 if isinstance(element, AnyFloat) and bits_of(element) < WORD_BITS else element
     block = Block(arg_types=[IndexType(), wide])
     number, before = block.args
     state.ranges[number] = (0, extent - 1)

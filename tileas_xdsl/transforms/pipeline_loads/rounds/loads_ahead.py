@@ -28,12 +28,12 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 from tileas_xdsl.threads.pipeline.occupancy import (
     ENOUGH_WARPS,
     EXPECTED_HEADROOM,
-    WARP,
     resident_registers,
 )
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place

@@ -42,14 +42,10 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
-from tileas_xdsl.threads.pipeline.occupancy import (
-    REGISTER_HEADROOM,
-    WARP,
-    keeps_rows,
-    resident_registers,
-)
+from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, keeps_rows, resident_registers
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 
 Load: TypeAlias = TiledLoadOp | LoadOp

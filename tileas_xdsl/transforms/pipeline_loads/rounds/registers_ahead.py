@@ -26,9 +26,10 @@ from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_regi
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
-from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, WARP, resident_registers
+from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, resident_registers
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import (
     LOADED_TOGETHER,
     MAX_REGISTERS,

@@ -31,7 +31,7 @@ from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedWarps
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.release_patterns import SharedMessages
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.access_pattern import pattern_of
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
 from tileas_xdsl.interpreters.ptx.memory.memory_order import (
@@ -39,6 +39,7 @@ from tileas_xdsl.interpreters.ptx.memory.memory_order import (
     WEAK_ACCESS,
     MemoryOrder,
 )
+from tileas_xdsl.layout.units import WARP
 
 
 class ClusterRaces:

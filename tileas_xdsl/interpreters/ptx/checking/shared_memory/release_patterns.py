@@ -16,8 +16,9 @@ from tileas_xdsl.interpreters.ptx.checking.global_memory.release_patterns import
     ReleasePatterns,
 )
 from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import CheckedWarps
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.memory.memory_order import MemoryOrder
+from tileas_xdsl.layout.units import WARP
 
 
 class SharedMessages:

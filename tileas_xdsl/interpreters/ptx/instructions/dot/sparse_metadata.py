@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Site
 from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import columns_of
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.sparse_metadata import metadata_layout
 
 

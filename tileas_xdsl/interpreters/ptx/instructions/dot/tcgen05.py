@@ -6,7 +6,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step, lane_value
@@ -30,6 +30,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     check_fenced,
     check_initialised,
 )
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import get_target
 
 BLACKWELL = get_target("sm_100a")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
 from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of, tensor_pipe
@@ -44,6 +44,7 @@ from tileas_xdsl.interpreters.ptx.memory.shared_memory import (
 )
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Address, Vector
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.mma.block_scales import SCALE_VECTORS, scale_vector
 from tileas_xdsl.target.mma.canonical import MN_MAJOR_OPERANDS

@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
-    WARP,
-    Array,
-    lane_list,
-    spread,
-    warps_of,
-)
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list, spread, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
@@ -36,6 +30,7 @@ from tileas_xdsl.interpreters.ptx.memory.shared_memory import GRANULE, TENSOR_CO
 from tileas_xdsl.interpreters.ptx.numerics.extremes import float_extremes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tensor_memory import MOVE_SHAPES
 

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, spread, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
@@ -28,6 +28,7 @@ from tileas_xdsl.interpreters.ptx.memory.generic_access import groups, load, sto
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import decode, singles
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
 from tileas_xdsl.layout.tables import flat_table
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
 WORD = np.dtype(np.uint32)

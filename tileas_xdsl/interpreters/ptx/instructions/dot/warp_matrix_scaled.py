@@ -17,7 +17,7 @@ import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array, spread, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, spread, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
@@ -33,6 +33,7 @@ from tileas_xdsl.interpreters.ptx.matrix.block_scales import UNSIGNED_FORMATS, s
 from tileas_xdsl.interpreters.ptx.matrix.sparse_operands import spread_along_k
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import singles
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import SCALED_MMA
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 

@@ -11,7 +11,7 @@ import numpy as np
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, Array
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Warpgroup
 from tileas_xdsl.interpreters.ptx.execution.waits import reconverge_warpgroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
@@ -45,6 +45,7 @@ from tileas_xdsl.interpreters.ptx.matrix.wgmma_computation import (
 )
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Vector
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import get_target
 
 HOPPER = get_target("sm_90a")

@@ -24,7 +24,6 @@ import numpy as np
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
-    WARP,
     Array,
     first_lane,
     lane_list,
@@ -45,6 +44,7 @@ from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
 from tileas_xdsl.interpreters.ptx.instructions.memory.load_store import memory_modifiers
 from tileas_xdsl.interpreters.ptx.memory.generic_access import Group, Space, groups, load, store
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES, UNSIGNED
+from tileas_xdsl.layout.units import WARP, WORD_BYTES
 from tileas_xdsl.target.isa.tables.matrix.tensor_cores import WMMA, WMMA_RESULTS
 from tileas_xdsl.target.mma.register_layouts import REGISTER_LAYOUTS
 
@@ -52,7 +52,6 @@ Part = Literal["a", "b", "c"]
 
 CHUNK = 16
 """Bytes of an access to memory."""
-WORD_BYTES = 4
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _BLOCKS = {"16bit": "m16n8k16", "tf32": "m16n8k8", "8bit": "m16n8k16", "f64": "m8n8k4"}

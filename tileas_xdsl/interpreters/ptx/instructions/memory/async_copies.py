@@ -13,7 +13,6 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
-    WARP,
     Array,
     Value,
     bools,
@@ -37,6 +36,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     check_initialised,
 )
 from tileas_xdsl.interpreters.ptx.tma import bulk_groups as bulk
+from tileas_xdsl.layout.units import WARP
 
 HINTS = ("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "ca", "cg")
 U32 = TYPES["u32"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, predicate_mask, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import predicate_mask, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import (
     Absence,
@@ -22,6 +22,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.hardware_barriers import (
     ClusterBarrier,
     NamedBarrier,
 )
+from tileas_xdsl.layout.units import WARP
 
 U32 = TYPES["u32"]
 

@@ -10,7 +10,7 @@ from tileas_xdsl.interpreters.ptx.checking.reports.diagnosis import barrier_trac
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import ClockSnapshot
 from tileas_xdsl.interpreters.ptx.errors import Fault
-from tileas_xdsl.interpreters.ptx.execution.lane_mask import WARP, lane_list, warps_of
+from tileas_xdsl.interpreters.ptx.execution.lane_mask import lane_list, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import PhaseWait
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
@@ -28,6 +28,7 @@ from tileas_xdsl.interpreters.ptx.synchronization.mbarrier_arrivals import (
     check_initialised,
     check_unused,
 )
+from tileas_xdsl.layout.units import WARP
 
 SCOPES = ("release", "acquire", "cta", "cluster")
 IMPATIENCE = 0.5

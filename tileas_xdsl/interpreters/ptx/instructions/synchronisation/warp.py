@@ -14,7 +14,6 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Severity
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     FULL_WARP,
-    WARP,
     Array,
     Value,
     bools,
@@ -31,6 +30,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site
 from tileas_xdsl.interpreters.ptx.numerics.extremes import float_extremes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Pair, Sink
+from tileas_xdsl.layout.units import WARP
 
 WORD = np.dtype(np.uint32)
 

@@ -43,8 +43,9 @@ from tileas_xdsl.dialects.nv_tileas.tma.layout import shared_layout as written_l
 from tileas_xdsl.dialects.nv_tileas.tma.ops import TmaTransferOp
 from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.memory.memory_layout import MemoryLayout
-from tileas_xdsl.layout.registers.register_layout import LANES, RegisterLayout
+from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
@@ -261,7 +262,7 @@ def _fragment(a: Assignment, use: Use) -> RegisterLayout | None:
     """
     op = use.op
     if isinstance(op, DotOp | AsyncDotOp):
-        tiling = tiling_of(op, a.agent(op).threads // LANES)
+        tiling = tiling_of(op, a.agent(op).threads // WARP)
         if tiling is None:
             return None
         side = tiling.right if use.axis is SubAxis.B else tiling.left

@@ -29,11 +29,10 @@ from tileas_xdsl.layout.registers.access import (
 )
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.layout.registers.warp_matrix import COUNTS, Refusal, ldmatrix_fits, stmatrix_fits
+from tileas_xdsl.layout.units import WARP, WORD_BITS
 
 Ints: TypeAlias = NDArray[np.int64]
 
-REGISTER_BITS = 32
-LANES = 32
 
 MATRIX_ALIGNMENT = 16
 """Bytes that the rows of ldmatrix and stmatrix are aligned to (PTX ISA)."""
@@ -75,13 +74,13 @@ def thread_accesses(
 
 def registers_of(fragment: RegisterLayout, bits: int) -> float:
     """Registers of a thread that hold its part of a tile."""
-    return fragment.values * bits / REGISTER_BITS
+    return fragment.values * bits / WORD_BITS
 
 
 def row_steps(fragment: RegisterLayout, elements: int) -> int:
     """Accesses of the first warp to one row, each of so many elements of every lane."""
     rows = prod(fragment.shape[:-1])
-    held = fragment.held[:LANES, :elements]
+    held = fragment.held[:WARP, :elements]
     present = held[held >= 0]
     if not present.size:
         return 1
@@ -98,7 +97,7 @@ def store_steps(fragment: RegisterLayout, elements: int, bits: int) -> float:
     begin at sectors.
     """
     steps = row_steps(fragment, elements)
-    lanes = fragment.held[:LANES]
+    lanes = fragment.held[:WARP]
     pitch = ceil_div(fragment.shape[-1] * bits, 8 * SECTOR_BYTES) * SECTOR_BYTES
     rows = prod(fragment.shape[:-1])
     index = np.arange(fragment.elements, dtype=np.int64)
