@@ -13,7 +13,7 @@ PACKAGE = "tileas_xdsl.inference.checking"
 CONTRACT = {"program", "decisions", "fragment_map", "staging"}
 TABLES = {
     f"tileas_xdsl.layout.{name}"
-    for name in ("expr.expression", "expr.tables", "integers", "tables")
+    for name in ("expr.expression", "expr.tables", "integers", "tables", "units")
 }
 ALLOWED = (
     {f"tileas_xdsl.inference.{name}" for name in CONTRACT}
