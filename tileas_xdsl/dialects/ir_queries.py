@@ -19,6 +19,9 @@ from tileas_xdsl.dialects.kinds import Kinds
 
 OpT = TypeVar("OpT", bound=Operation)
 
+ELEMENTWISE_DIALECTS = ("arith.", "math.")
+"""How the names of operations begin that compute each element of tiles by itself."""
+
 _NUMBERS = Kinds(gpu.BlockIdOp, gpu.GridDimOp, memref.DimOp, vector.BitcastOp)
 """What computes numbers, and declares nothing about effects."""
 

@@ -29,10 +29,11 @@ from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.isa.tables.warps import REGISTER_STEP
 from tileas_xdsl.target.kernel_abi import KernelAbi
 from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY
 from tileas_xdsl.threads.pipeline.stage_consumers import users_of
-from tileas_xdsl.threads.pipeline.warp_allocation import REGISTER_STEP, Agent, agents_of
+from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of
 from tileas_xdsl.threads.smem.smem_layout import Allocation, allocations_in
 
 _STAGES = re.compile(r"(\d+) stages of ")

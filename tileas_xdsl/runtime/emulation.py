@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import (
     AddressTableArg,
@@ -40,7 +41,7 @@ from tileas_xdsl.target.kernel_abi import (
     KernelAbi,
 )
 from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS, allocations_in
+from tileas_xdsl.threads.smem.smem_layout import MBARRIERS, allocations_in
 
 if TYPE_CHECKING:
     from tileas_xdsl.runtime.host_code import HostCode
@@ -136,7 +137,7 @@ def _shared_names(abi: KernelAbi) -> Sequence[SharedName]:
     """What the compiler has put where in shared memory; mbarriers by the stage that they guard."""
     return [
         SharedName(
-            part.offset, part.bytes, part.name, BARRIER_BYTES if part.what == MBARRIERS else 0
+            part.offset, part.bytes, part.name, MBARRIER_BYTES if part.what == MBARRIERS else 0
         )
         for part in allocations_in(abi.shared_map)
     ]

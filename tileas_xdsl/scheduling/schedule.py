@@ -69,6 +69,7 @@ from tileas_xdsl.dialects.interned import i32_attr
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.target.costs.units import Unit
+from tileas_xdsl.target.isa.tables.warps import MAX_REGISTERS
 
 SCHEDULE = "tileas.schedule"
 """On a scheduled loop and on each operation on tiles of its body."""
@@ -435,10 +436,6 @@ def _verify_plan(loop: scf.ForOp, plan: LoopPlan) -> None:
         _refuse(loop, f"has two entries for one load in buffers of {SCHEDULE}")
     if values and max(values) >= loads:
         _refuse(loop, f"has a buffer of load {max(values)}, but its body has {loads} loads")
-
-
-MAX_REGISTERS = 256
-"""Of a thread, as `setmaxnreg` counts (PTX ISA 9.7.19.5)."""
 
 
 def _verify_orders(schedule: Schedule) -> None:

@@ -22,7 +22,7 @@ from xdsl.dialects import func
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.traits import MemoryEffectKind, get_effects
 
-from tileas_xdsl.dialects.ir_queries import enclosing_ops
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS, enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_memory_consistency
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import CONSUME_ONE, PRODUCE_ONE
@@ -74,12 +74,13 @@ ROLES: Mapping[str, LayoutRole] = {
 }
 """By name; what is element-wise is not listed, what fixes its layouts need not be."""
 
-_ELEMENTWISE_DIALECTS = ("arith.", "math.")
-
 ASSIGNED_LAYOUT = "nv_tileas.layout"
 """The attribute by which layout assignment fixes the layout of a load or a store."""
 
-_PLANNED = frozenset({"atom_plan", "plancta.direction", "reinterpret_byte"})
+ATOM_PLAN = "atom_plan"
+"""The attribute of a conversion whose plan is fixed."""
+
+_PLANNED = frozenset({ATOM_PLAN, "plancta.direction", "reinterpret_byte"})
 """Attributes of a conversion that another pass has planned with."""
 
 VALUE_MAKERS = frozenset(
@@ -109,7 +110,7 @@ def layout_role(op: Operation) -> LayoutRole:
     """Return the role of an operation: by table, unless attributes say that it is fixed."""
     role = ROLES.get(op.name)
     if role is None:
-        is_elementwise = op.name.startswith(_ELEMENTWISE_DIALECTS)
+        is_elementwise = op.name.startswith(ELEMENTWISE_DIALECTS)
         return LayoutRole.ELEMENTWISE if is_elementwise else LayoutRole.FIXING
     if role is LayoutRole.PRODUCER and ASSIGNED_LAYOUT in op.attributes:
         return LayoutRole.FIXING

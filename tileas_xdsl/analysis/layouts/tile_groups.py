@@ -47,14 +47,12 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.same_rows import keeps_rows
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp, InsertSliceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import Tile, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, Tile, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType, TiledViewType
 
 FREE_TILES = (arith.ConstantOp, tensor.SplatOp)
 """Operations that can be cloned for each class that uses their tile."""
-
-BUFFERS = (Space.SMEM, Space.TMEM)
 
 _FREE = Kinds(*FREE_TILES)
 _VIEWS = Kinds(TiledViewType, MemRefType)
@@ -159,7 +157,7 @@ def is_placed(type_: Attribute) -> bool:
     """Return whether a group may contain values of a type: tiles, and views on the chip."""
     if not _PLACED[type(type_)]:
         return False
-    return placed_tile(type_) is not None or (is_view(type_) and space_of(type_) in BUFFERS)
+    return placed_tile(type_) is not None or (is_view(type_) and space_of(type_) in ON_CHIP)
 
 
 def placed_shape(type_: Attribute) -> tuple[int, ...] | None:

@@ -21,21 +21,18 @@ from tileas_xdsl.analysis.values.loop_carried_values import (
 )
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ReinterpretOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp, ExtractSliceOp
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, space_of
 
 AliasView: TypeAlias = ViewOp | ReinterpretOp | ExtractSliceOp
 """The operations that show the memory of their first operand."""
 
-BUFFER_SPACES = (Space.SMEM, Space.TMEM)
-
 
 def is_buffer(value: SSAValue) -> bool:
     """Return whether the type of a value is in shared or tensor memory."""
-    return space_of(value.type) in BUFFER_SPACES
+    return space_of(value.type) in ON_CHIP
 
 
 def is_allocation(value: SSAValue) -> bool:

@@ -29,6 +29,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import as_array
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
@@ -117,7 +118,7 @@ def _is_computed_by_math(value: SSAValue) -> bool:
         if value in seen:
             continue
         seen.add(value)
-        if isinstance(value, OpResult) and value.op.name.startswith(("arith.", "math.")):
+        if isinstance(value, OpResult) and value.op.name.startswith(ELEMENTWISE_DIALECTS):
             has_math |= value.op.name.startswith("math.")
             pending += value.op.operands
         elif not _is_known(value):

@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.rows.row_extents import array_of, uncast
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.ir_queries import constant_integer, uniform_constant
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS, constant_integer, uniform_constant
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
@@ -32,9 +32,6 @@ Extent: TypeAlias = "SSAValue | int"
 
 KEEPING_ZERO = (arith.ExtFOp, arith.TruncFOp, arith.NegfOp, ConvertLayoutOp)
 """Operations on elements that give zero of zero."""
-
-ELEMENTWISE = ("arith.", "math.")
-"""How operations on elements begin, whose tiles all correspond."""
 
 DEPTH_OF_A, DEPTH_OF_B, COLUMNS = 1, 0, 1
 
@@ -118,7 +115,7 @@ def _following(
             return None if target is None else [(op.result, target)]
         case ConvertLayoutOp():
             return [(op.result, axis)]
-        case Operation() if op.name.startswith(ELEMENTWISE) and len(op.results) == 1:
+        case Operation() if op.name.startswith(ELEMENTWISE_DIALECTS) and len(op.results) == 1:
             is_tile = isinstance(op.results[0].type, TensorType)
             return [(op.results[0], axis)] if is_tile and not op.regions else None
         case _:

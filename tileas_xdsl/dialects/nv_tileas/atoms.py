@@ -78,6 +78,9 @@ class CopyFacts:
     feature: Feature | None = None
 
 
+UNKNOWN_COPY = "unknown_copy"
+"""The atom of a copy until layout assignment has chosen an instruction for it."""
+
 COPY_ATOMS: Mapping[str, CopyFacts] = {
     "ldg": CopyFacts(((G, R),), 1),
     "stg": CopyFacts(((R, G),), 1),
@@ -92,12 +95,12 @@ COPY_ATOMS: Mapping[str, CopyFacts] = {
     "tcgen05_ld": CopyFacts(((T, R),), 4, Feature.TCGEN05),
     "tcgen05_st": CopyFacts(((R, T),), 4, Feature.TCGEN05),
     "tcgen05_cp": CopyFacts(((S, T),), 16, Feature.TCGEN05),
-    "unknown_copy": CopyFacts(
+    UNKNOWN_COPY: CopyFacts(
         ((G, R), (G, S), (R, G), (R, S), (R, T), (S, G), (S, R), (S, T), (T, R), (T, S)),
         1,
     ),
 }
-"""Copy atoms by keyword; `unknown_copy` stands until layout assignment has chosen one."""
+"""Copy atoms by keyword."""
 
 
 class CopyAtomInterface(Atom):

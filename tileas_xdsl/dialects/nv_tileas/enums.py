@@ -27,6 +27,10 @@ class MemSemantic(StrEnum):
     ACQ_REL = "acq_rel"
 
 
+RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
+ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
+
+
 class MemScope(StrEnum):
     """The scope of memory ordering; `tl_blk` (the tile block) and `cta` are the same."""
 

@@ -25,6 +25,9 @@ View: TypeAlias = TiledViewType | AATiledViewType | MemRefType[Attribute]
 TILE = base(TensorType[Attribute])
 """The constraint of an operand or result that is a tile."""
 
+ON_CHIP = (Space.SMEM, Space.TMEM)
+"""The spaces of buffers, which are allocated for a block."""
+
 MemToken: TypeAlias = MemTokenType | AAMemTokenType
 OrderingToken: TypeAlias = MemTokenType | AAMemTokenType | AsyncTokenType
 

@@ -22,7 +22,7 @@ from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.constraints import AT_LEAST_1, number_among
 from tileas_xdsl.dialects.fields import FieldsOp
-from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS, constant_integer
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr
 from tileas_xdsl.dialects.tl.base import (
@@ -50,7 +50,6 @@ _IN_ITERATIONS = (
     *("affine.apply", "memref.dim", "memref.load", "memref.store"),
     *("scf.for", "scf.if", "scf.yield", "tl.alloc_local", "tl.atomic_add", "tl.serial"),
 )
-_SCALAR_DIALECTS = ("arith.", "math.")
 
 
 _Extents: TypeAlias = "fields.Field[DenseArrayBase[IntegerType], Sequence[int]]"
@@ -148,7 +147,7 @@ class ParallelOp(FieldsOp):
 
 def _check_iteration(op: Operation) -> None:
     name = name_of(op)
-    if name in _IN_ITERATIONS or name.startswith(_SCALAR_DIALECTS):
+    if name in _IN_ITERATIONS or name.startswith(ELEMENTWISE_DIALECTS):
         return
     raise op_error(op, "has no place in an iteration of a tl.parallel")
 

@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
-from tileas_xdsl.explanation.bounds.work_counts import LOOPS, work_count
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
+from tileas_xdsl.explanation.bounds.work_counts import work_count
 from tileas_xdsl.explanation.facts import (
     LoopFacts,
     Reason,

@@ -9,29 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
-from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import reads_kept
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, element_of, shape_of, space_of
 from tileas_xdsl.explanation.facts import Roofline
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, kind_of, stored_bytes
 from tileas_xdsl.target.costs.latencies import Latencies
-
-LOOPS = (scf.ForOp, scf.WhileOp)
-"""Operations that run their body again."""
-
-ON_CHIP = (Space.SMEM, Space.TMEM)
 
 FLOPS: Mapping[str, int] = {
     **dict.fromkeys(

@@ -36,13 +36,10 @@ from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
 from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, read_plan
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, cached_schedule
 from tileas_xdsl.target.costs.latencies import latencies
-from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
+from tileas_xdsl.threads.pipeline.warp_allocation import MAX_CONSUMER_REGISTERS, registers_at_entry
 
 PRODUCER_WARPS, PRODUCER_REGISTERS = 4, 40
 """A warpgroup, so that it can give registers away; of a thread: addresses and barriers."""
-
-MAX_REGISTERS = 232
-"""Of a thread that multiplies: a block of three warpgroups has no more."""
 
 REGISTER_HEADROOM = 40
 """Of a thread beside its tiles: addresses, descriptors, loop counters."""
@@ -155,7 +152,7 @@ def _may_fit(graph: DependenceGraph, count: int) -> bool:
     dots = (node.operations[0].results[0] for node in graph.nodes if node.kind is MacroKind.DOT)
     largest = max((held_bytes(value) for value in dots if value not in carried), default=0)
     words = (sum(carried.values()) + largest) // 4
-    return words // (count * WARPGROUP_WARPS * WARP) + REGISTER_HEADROOM <= MAX_REGISTERS
+    return words // (count * WARPGROUP_WARPS * WARP) + REGISTER_HEADROOM <= MAX_CONSUMER_REGISTERS
 
 
 def _is_of_rows(op: DotOp) -> bool:
@@ -297,7 +294,7 @@ def _roles(found: LoopProblem, plan: LoopPlan, capacity: LoopCapacity) -> Sequen
     if has_producer:
         plans.append(RolePlan(Role.PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS))
         left = threads * registers - PRODUCER_WARPS * WARP * PRODUCER_REGISTERS
-        registers = min(MAX_REGISTERS, left // (replicas * warps * WARP) // 8 * 8)
+        registers = min(MAX_CONSUMER_REGISTERS, left // (replicas * warps * WARP) // 8 * 8)
     plans.append(RolePlan(Role.CONSUMER, warps, registers, replicas))
     given = {role.name: role for role in plan.roles}
     extra = [role for role in plan.roles if role.name not in (Role.PRODUCER, Role.CONSUMER)]

@@ -34,7 +34,6 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadBase
 from tileas_xdsl.dialects.nv_tileas.memory.structure import MemoryOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
@@ -48,7 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     GenerateOp,
     ViewOp,
 )
-from tileas_xdsl.dialects.nv_tileas.spaces import scalar_type_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, scalar_type_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.target.costs.instruction_counts import instruction_count
 
@@ -99,13 +98,10 @@ def is_scheduled(op: Operation) -> bool:
         return False
     if isinstance(op, ViewOp):
         viewed = op.result.type
-        return as_tile(viewed) is not None and space_of(viewed) not in _BUFFERS
+        return as_tile(viewed) is not None and space_of(viewed) not in ON_CHIP
     tiles = (*op.operand_types, *op.result_types)
     has_tile = any(map(_is_tile, tiles))
     return has_tile or bool(op.regions) or not is_side_effect_free(op)
-
-
-_BUFFERS = (Space.SMEM, Space.TMEM)
 
 
 def kind_of(op: Operation) -> MacroKind:

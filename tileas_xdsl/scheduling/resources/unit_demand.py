@@ -26,9 +26,8 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp, DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FLUSH
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.units import WORD_BITS
@@ -356,4 +355,4 @@ def _is_tile(value: SSAValue) -> bool:
 
 
 def _is_on_chip(value: SSAValue) -> bool:
-    return space_of(value.type) in (Space.SMEM, Space.TMEM)
+    return space_of(value.type) in ON_CHIP

@@ -22,7 +22,7 @@ from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.tma.tensor_map import SWIZZLES
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
 
-ROW_BYTES = 16
+BOX_ROW_BYTES = 16
 """What the innermost extent of a box is a multiple of.  Source: cuTensorMapEncodeTiled."""
 
 
@@ -55,7 +55,7 @@ def tma_box(tile: Layout, elem_bits: int, swizzle: str = "none") -> TmaBox:
         raise TargetError(f"{tile} has no two elements side by side: TMA cannot fill it")
     span = SWIZZLES[swizzle].span
     row = _any_row if span is None else _swizzled_row
-    box = _box(walk, row(walk, span or ROW_BYTES, elem_bits, swizzle))
+    box = _box(walk, row(walk, span or BOX_ROW_BYTES, elem_bits, swizzle))
     for mode in range(tile.rank):
         box.setdefault(mode, 1)
     return TmaBox(tuple(box), tuple(box.values()), tile.size() // prod(box.values()))

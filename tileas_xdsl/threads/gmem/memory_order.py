@@ -9,6 +9,8 @@ from xdsl.ir import Operation
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute_nvgpu import FenceProxyAsyncOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
+    ACQUIRES,
+    RELEASES,
     MemScope,
     MemScopeAttr,
     MemSemantic,
@@ -28,9 +30,6 @@ SCOPES: Mapping[MemScope, str] = {
     MemScope.GPU: "gpu",
     MemScope.SYS: "sys",
 }
-
-RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
-ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,18 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.cute_nvgpu import FenceMbarrierInitOp, GetDynSmemOp, MbarrierInitOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import add, constant_like, is_equal
 from tileas_xdsl.threads.codegen.pointer_ops import advance
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES, MBARRIERS
+from tileas_xdsl.threads.smem.smem_layout import MBARRIERS
 
 
 def allocate_mbarriers(e: ThreadBuilder, op: Operation, name: str, count: int) -> SSAValue:
     """Return a pointer to mbarriers, one for each stage, in shared memory."""
-    offset = e.plan.shared.allocate(op, name, BARRIER_BYTES * count, MBARRIERS, BARRIER_BYTES)
-    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+    offset = e.plan.shared.allocate(op, name, MBARRIER_BYTES * count, MBARRIERS, MBARRIER_BYTES)
+    return e.insert(GetDynSmemOp(offset, i64, MBARRIER_BYTES)).result
 
 
 def initialize_mbarriers(e: ThreadBuilder, count: int, arrivals: Mapping[SSAValue, int]) -> None:

@@ -15,6 +15,7 @@ from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.rows.row_extents import within_reach
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -245,7 +246,7 @@ def _loaded(value: SSAValue) -> Operation | Block:
 
 def _is_by_element(op: Operation) -> bool:
     """Whether each element of a tile is computed on its own."""
-    return isinstance(op, GenerateOp) or op.name.startswith(("arith.", "math."))
+    return isinstance(op, GenerateOp) or op.name.startswith(ELEMENTWISE_DIALECTS)
 
 
 _TENSORS = Kinds(TensorType)

@@ -24,10 +24,10 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.isa.tables.warps import MAX_REGISTERS, MIN_REGISTERS, REGISTER_STEP
 
-REGISTER_STEP = 8
-MIN_REGISTERS, MAX_REGISTERS = 24, 256
-"""Range of the register count of `setmaxnreg` (PTX ISA)."""
+MAX_CONSUMER_REGISTERS = 232
+"""Of a thread that multiplies: a block of three warpgroups has no more."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.layout_flow import ASSIGNED_LAYOUT
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.attributes import LayoutAttr, SharedEncoding
 from tileas_xdsl.dialects.nv_tileas.compute.scale_tiles import scale_tile
@@ -27,8 +28,6 @@ from tileas_xdsl.threads.smem.smem_layout import (
     panels_of,
     shared_layout,
 )
-
-ATTRIBUTE = "nv_tileas.layout"
 
 Claim = tuple[Operation, MemoryLayout]
 """An operation that states the layout of a tile, and the layout."""
@@ -75,7 +74,7 @@ def _claims_of_users(value: SSAValue, shape: tuple[int, ...]) -> Iterator[Claim]
     """Yield the layouts stated by operations that move the whole tile, also through views of it."""
     for use in value.uses:
         user = use.operation
-        attribute = user.attributes.get(ATTRIBUTE)
+        attribute = user.attributes.get(ASSIGNED_LAYOUT)
         if isinstance(attribute, LayoutAttr):
             yield user, attribute.data
         if not isinstance(user, ViewOp) or is_transposed(user.result.type):

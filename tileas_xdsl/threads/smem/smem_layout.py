@@ -53,7 +53,6 @@ ALIGNMENT = 1024
 SPANS = (("128B", 128), ("64B", 64), ("32B", 32))
 """Swizzle modes and their spans in bytes, the widest first."""
 
-BARRIER_BYTES = 8
 MBARRIERS = "mbarriers"
 """The name of an allocation of mbarriers in the map of shared memory."""
 

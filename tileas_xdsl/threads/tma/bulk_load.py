@@ -31,6 +31,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     MbarrierInitOp,
     MbarrierWaitOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.compute.dot import AsyncDotOp
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
@@ -62,7 +63,6 @@ from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent, thread_i
 from tileas_xdsl.threads.pipeline.awaited_tokens import WAITS, is_awaited_within
 from tileas_xdsl.threads.pipeline.stage_consumers import is_read_by_threads
 from tileas_xdsl.threads.pipeline.tile_properties import origin, runs_again
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 
 BulkLoad = AsyncTiledTmaLoadOp | AsyncGatherTmaLoadOp
 
@@ -88,7 +88,7 @@ def reserve_barriers(e: ThreadBuilder) -> None:
     with e.within(block):
         for load in loads:
             name = f"barrier of %{load.operands[1].name_hint or 'tile'}"
-            offset = e.plan.shared.allocate(load, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+            offset = e.plan.shared.allocate(load, name, MBARRIER_BYTES, "mbarrier", MBARRIER_BYTES)
             e.barriers[load] = offset
             e.insert(MbarrierInitOp(_barrier(e, offset), 1))
         e.insert(FenceMbarrierInitOp())
@@ -115,7 +115,7 @@ def go_on(e: ThreadBuilder, op: Operation, parity: SSAValue) -> None:
 
 
 def _barrier(e: ThreadBuilder, offset: int) -> SSAValue:
-    return e.insert(GetDynSmemOp(offset, i64, BARRIER_BYTES)).result
+    return e.insert(GetDynSmemOp(offset, i64, MBARRIER_BYTES)).result
 
 
 def load_by(e: ThreadBuilder, op: BulkLoad, copies: Copies) -> Lowered:

@@ -42,6 +42,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.ops import (
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import AFTER_STORES, UNTIL_READ
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tma_box import BOX_ROW_BYTES
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
@@ -74,9 +75,6 @@ from tileas_xdsl.threads.smem.warpgroup_rows import (
 )
 from tileas_xdsl.threads.tma.boxes import panels
 from tileas_xdsl.threads.tma.bulk_load import is_of_stage, is_written
-
-BOX_ROW_BYTES = 16
-"""Box rows are a multiple of this many bytes (PTX ISA, cp.async.bulk.tensor)."""
 
 
 def hidden_argument(e: ThreadBuilder, recipe: TensorMapRecipe) -> Descriptor:

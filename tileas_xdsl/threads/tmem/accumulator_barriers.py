@@ -34,6 +34,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     TmemFenceOp,
     UmmaCommitOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.units import WORD_BITS
@@ -60,7 +61,6 @@ from tileas_xdsl.threads.codegen.thread_ids import (
 from tileas_xdsl.threads.dot.mma_issuer_warp import issuers
 from tileas_xdsl.threads.pipeline.mbarriers import allocate_mbarriers, initialize_mbarriers
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tma.bulk_load import (
     await_phase,
     check_place,
@@ -177,7 +177,7 @@ def reserve_product_barriers(e: ThreadBuilder, products: Sequence[Operation]) ->
     for index, op in enumerate(products):
         check_place(op, "multiplies a tile that is written again")
         name = f"product {index}"
-        offset = e.plan.shared.allocate(op, name, BARRIER_BYTES, "mbarrier", BARRIER_BYTES)
+        offset = e.plan.shared.allocate(op, name, MBARRIER_BYTES, "mbarrier", MBARRIER_BYTES)
         e.barriers[op] = offset
         with predicated(e, is_equal(e, thread_id(e), 0)):
             initialize_mbarriers(e, 1, {own_barrier(e, op): 1})

@@ -39,6 +39,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
     RetrieveTmemPtrOp,
     TmemFenceOp,
 )
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import BlockScaledMmaOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
@@ -52,7 +53,6 @@ from tileas_xdsl.threads.codegen.integer_ops import i1_constant, is_equal
 from tileas_xdsl.threads.codegen.lowered_values import TmemTile
 from tileas_xdsl.threads.codegen.structured_control_flow import predicated
 from tileas_xdsl.threads.codegen.thread_ids import warp_id
-from tileas_xdsl.threads.smem.smem_layout import BARRIER_BYTES
 from tileas_xdsl.threads.tmem.accumulator_barriers import (
     blocks_of,
     column_groups,
@@ -142,7 +142,7 @@ def _columns(e: ThreadBuilder, op: Operation) -> int:
 
 
 def _allocate_columns(e: ThreadBuilder, op: Operation, columns: int) -> SSAValue:
-    size = BARRIER_BYTES
+    size = MBARRIER_BYTES
     offset = e.plan.shared.allocate(op, "tensor memory", size, "its address", size)
     word = e.insert(GetDynSmemOp(offset, i32, size)).result
     with predicated(e, is_equal(e, warp_id(e), 0)):

@@ -9,17 +9,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation
 
-from tileas_xdsl.analysis.layouts.tile_groups import (
-    BUFFERS,
-    TileGroup,
-    TileGroups,
-    placed_tile,
-)
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups, placed_tile
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, shape_of
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.transforms.assign_layouts.candidates.broadcast_lines import is_broadcast_line
@@ -165,4 +160,4 @@ def _moved_to(a: Assignment, group: TileGroup) -> frozenset[Space]:
     views = [value.owner for value in group.values if isinstance(value.owner, ViewOp)]
     choices = [choice for op in views if (choice := a.choice(op.source)) is not None]
     is_in_registers = any(choice.kind is Space.RMEM for choice in choices)
-    return frozenset(BUFFERS if is_in_registers and Space.RMEM in a.kind(group) else ())
+    return frozenset(ON_CHIP if is_in_registers and Space.RMEM in a.kind(group) else ())

@@ -44,6 +44,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import array_of
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.base import shape_of
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -66,8 +67,6 @@ from tileas_xdsl.transforms.choose_tma.store_chains import Written
 
 STAGING_BYTES = 32 * 1024
 """The most shared memory that a store goes through: what is left beside four large stages."""
-
-COPY = "unknown_copy"
 
 
 def stores_accumulator(store: Written) -> bool:
@@ -198,7 +197,7 @@ def store_by_tma(store: Written, rewriter: PatternRewriter) -> None:
     staging.name_hint = "staging"
     shown = staging if matrix is store.value else _shown(rewriter, staging, _staging(tile, width))
     if pieces == 1:
-        rewriter.insert(CopyOp(matrix, staging, atom=COPY))
+        rewriter.insert(CopyOp(matrix, staging, atom=UNKNOWN_COPY))
         _insert_store(rewriter, store, shown, store.view, [*store.coords])
     else:
         _store_column_chunks(rewriter, store, matrix, (staging, shown), pieces)
@@ -244,7 +243,7 @@ def _store_column_chunks(
     body = Block(arg_types=[IndexType()])
     inner = Builder(InsertPoint.at_end(body))
     at = inner.insert(arith.MuliOp(body.args[0], columns)).result
-    inner.insert(CopyOp(_sliced(inner, matrix, at, width, {}), buffer, atom=COPY))
+    inner.insert(CopyOp(_sliced(inner, matrix, at, width, {}), buffer, atom=UNKNOWN_COPY))
     place = inner.insert(arith.AddiOp(first, body.args[0])).result
     _insert_store(inner, store, shown, view, [*store.coords[:-1], place])
     inner.insert(scf.YieldOp())

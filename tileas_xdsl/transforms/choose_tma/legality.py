@@ -45,7 +45,7 @@ from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.element_names import element_name
-from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
+from tileas_xdsl.dialects.nv_tileas.enums import ACQUIRES, MemScope, MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
@@ -57,7 +57,6 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import ROWS_OF_AN_INSTRUCTION, bits_of
 from tileas_xdsl.target.tma.tensor_map import tensor_map_element
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
-from tileas_xdsl.threads.gmem.memory_order import ACQUIRES
 from tileas_xdsl.threads.smem.smem_layout import SPANS
 from tileas_xdsl.transforms.choose_tma.store_chains import (
     Written,

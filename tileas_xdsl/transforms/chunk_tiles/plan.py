@@ -56,7 +56,11 @@ from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS, WORD_BITS
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
+from tileas_xdsl.threads.pipeline.warp_allocation import (
+    MAX_CONSUMER_REGISTERS,
+    blocks_together,
+    registers_at_entry,
+)
 from tileas_xdsl.transforms.chunk_tiles.unit_products import parts, takes_parts
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
@@ -83,9 +87,6 @@ OTHER_REGISTERS = 40
 
 REGISTERS_OF_PRODUCER = 40 * WARPGROUP_WARPS * WARP
 """Of the warpgroup that loads (`pipeline_loads/resources.py`)."""
-
-MAX_REGISTERS = 232
-"""Of a thread that multiplies: a block of three warpgroups has no more."""
 
 BESIDE_ACCUMULATORS = 48
 """Registers of such a thread for addresses, masks, and operands that products read from registers.
@@ -237,7 +238,7 @@ def _registers_of_consumers(target: Target) -> int:
     """The registers for tiles in two warpgroups that multiply, beside a producer."""
     threads = 2 * WARPGROUP_WARPS * WARP
     left = target.registers_per_multiprocessor - REGISTERS_OF_PRODUCER
-    return min(left, threads * MAX_REGISTERS) - threads * BESIDE_ACCUMULATORS
+    return min(left, threads * MAX_CONSUMER_REGISTERS) - threads * BESIDE_ACCUMULATORS
 
 
 def warps_that_fit(kernel: func.FuncOp) -> int:

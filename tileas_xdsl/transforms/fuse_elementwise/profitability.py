@@ -23,6 +23,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import loop_depth, may_be_storage
 from tileas_xdsl.dialects.dense_elements import is_splat
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -36,8 +37,6 @@ SHORT = 32
 MAX_OPERATIONS = 64
 """Operations of one such number that are followed at most."""
 
-DIALECTS = ("arith.", "math.")
-
 _WIDENING = (arith.ExtSIOp, arith.ExtUIOp)
 """What is done where a tile is read: owners exchange fewer bytes."""
 
@@ -45,7 +44,7 @@ _WIDENING = (arith.ExtSIOp, arith.ExtUIOp)
 def is_elementwise(op: Operation) -> bool:
     """Whether an operation is elementwise on tiles of one shape."""
     return (
-        op.name.startswith(DIALECTS)
+        op.name.startswith(ELEMENTWISE_DIALECTS)
         and not op.regions
         and len(op.results) == 1
         and shape_of(op.results[0].type) is not None
@@ -245,7 +244,10 @@ def _is_plain(op: GenerateOp) -> bool:
     """Whether a body has scalar operations without regions, and its tile no memory space."""
     return space_of(op.result.type) is None and all(
         not inner.regions
-        and (inner.name.startswith(DIALECTS) or isinstance(inner, tensor.ExtractOp | YieldOp))
+        and (
+            inner.name.startswith(ELEMENTWISE_DIALECTS)
+            or isinstance(inner, tensor.ExtractOp | YieldOp)
+        )
         for inner in op.body.block.ops
     )
 

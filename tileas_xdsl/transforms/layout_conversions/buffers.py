@@ -19,9 +19,9 @@ from tileas_xdsl.analysis.layouts.layout_flow import (
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.attributes import SharedEncoding
-from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
+from tileas_xdsl.dialects.nv_tileas.enums import SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, Tile, space_of
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.transforms.layout_conversions.failures import Failures
 from tileas_xdsl.transforms.layout_conversions.retype import RefusedRetypeError, Retyping
@@ -49,7 +49,7 @@ def _is_absorbed(conversion: ConvertLayoutOp) -> bool:
     """Whether the producer can make its tile as the conversion gives it, at no harm for others."""
     source, space = conversion.source, space_of(conversion.source.type)
     producer = source.owner
-    if space not in (Space.SMEM, Space.TMEM) or space is not space_of(conversion.result.type):
+    if space not in ON_CHIP or space is not space_of(conversion.result.type):
         return False
     if source.type == conversion.result.type or not isinstance(producer, Operation):
         return False

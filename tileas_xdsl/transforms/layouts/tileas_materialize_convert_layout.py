@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, i1
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from tileas_xdsl.analysis.layouts.layout_flow import ATOM_PLAN
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
@@ -22,7 +23,6 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.register_layout import is_of_larger_tile
 from tileas_xdsl.transforms.extension import apply_added, sweep
 from tileas_xdsl.transforms.materialize_convert_layout.expansion import (
-    ATOM_PLAN,
     PlannedConversion,
     reinterpreted,
 )

@@ -34,6 +34,7 @@ from tileas_xdsl.layout.layout import Layout
 from tileas_xdsl.layout.swizzle import Swizzle
 from tileas_xdsl.layout.tables import table
 from tileas_xdsl.layout.units import BYTE_BITS
+from tileas_xdsl.target.isa.tables.warps import MAX_REGISTERS
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.convert.element_conversion import storage_type
 from tileas_xdsl.threads.registers.vector_values import joined, zero
@@ -43,11 +44,7 @@ from tileas_xdsl.transforms.lower_tl.buffer_locations import (
     LocalLocation,
     SharedLocation,
 )
-from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
-    MAX_REGISTERS,
-    packed_in_word,
-    padded,
-)
+from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import packed_in_word, padded
 from tileas_xdsl.transforms.lower_tl.lowering_state import Handler, State
 
 

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.layouts.layout_flow import ATOM_PLAN
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
@@ -49,7 +50,6 @@ from tileas_xdsl.transforms.materialize_convert_layout.plans import (
     fragment_of,
 )
 
-ATOM_PLAN = "atom_plan"
 ROOT = "nv_tileas.root_reg_to_reg_copy_op"
 
 PAIR = 4

@@ -11,15 +11,16 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
+from tileas_xdsl.analysis.layouts.layout_flow import ATOM_PLAN
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
-from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, Tile, space_of
 from tileas_xdsl.transforms.legalize_tmem_copy.layouts import matches, register_layouts
-from tileas_xdsl.transforms.materialize_convert_layout.expansion import ATOM_PLAN
 from tileas_xdsl.transforms.materialize_convert_layout.plans import SHARED, sorted_plans
 
 
@@ -36,7 +37,7 @@ class TmemConversion:
         op = self.op
         if self.loaded is None:
             made: list[Operation] = [AllocTensorOp(op.result.type)]
-            made.append(CopyOp(op.source, made[0].results[0], atom="unknown_copy"))
+            made.append(CopyOp(op.source, made[0].results[0], atom=UNKNOWN_COPY))
             _replace(op, made, 0, rewriter)
             return None
         load = ConvertLayoutOp(op.source, self.loaded)
@@ -71,7 +72,7 @@ def plan_tmem_conversion(op: ConvertLayoutOp, threads: int) -> TmemConversion | 
     """How a conversion from or to tensor memory is done; None where it cannot be."""
     source, result = op.source.type, op.result.type
     registers = register_layouts(source if space_of(source) is Space.TMEM else result, threads)
-    if space_of(result) in (Space.SMEM, Space.TMEM):
+    if space_of(result) in ON_CHIP:
         return TmemConversion(op, None, threads) if registers else None
     for one in registers:
         if matches(result, [one], threads):

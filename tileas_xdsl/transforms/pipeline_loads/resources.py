@@ -43,7 +43,11 @@ from tileas_xdsl.target.mma.matrix_units import MAX_COLUMNS, PAIR
 from tileas_xdsl.target.mma.warp_tiles import fits_accumulators
 from tileas_xdsl.threads.dot.dot_wgmma import PROMOTED_REGISTERS
 from tileas_xdsl.threads.pipeline import late_products
-from tileas_xdsl.threads.pipeline.warp_allocation import blocks_together, registers_at_entry
+from tileas_xdsl.threads.pipeline.warp_allocation import (
+    MAX_CONSUMER_REGISTERS,
+    blocks_together,
+    registers_at_entry,
+)
 from tileas_xdsl.transforms.pipeline_loads.agents.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
@@ -73,9 +77,6 @@ bytes of rows, which are one stride apart, less: ptxas 13.5 spills nothing for 2
 
 FEW_COPY_REGISTERS = 8 * POINTER_COPY_REGISTERS
 """Of a thread that copies, where sums leave no more: it addresses some runs behind others."""
-
-MAX_REGISTERS = 232
-"""Of a thread that multiplies: a block of three warpgroups has no more."""
 
 MIN_HEADROOM = 40
 """Registers of a thread for addresses, descriptors and loops, beside its accumulator."""
@@ -411,7 +412,7 @@ def _registers(found: LoadLoop, warps: int, occupancy: int, target: Target) -> t
     for wanted in (copying, min(copying, FEW_COPY_REGISTERS)):
         least = usual + wanted
         left = all_registers - PRODUCER_WARPS * WARP * least
-        consumer = min(MAX_REGISTERS, left // (warps * WARP) // 8 * 8)
+        consumer = min(MAX_CONSUMER_REGISTERS, left // (warps * WARP) // 8 * 8)
         if consumer - MIN_HEADROOM >= _accumulator_registers(found, warps):
             break
     left = (all_registers - consumer * warps * WARP) // (PRODUCER_WARPS * WARP) // 8 * 8

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tileas_xdsl.analysis.memory.buffer_aliases import AliasView
 from tileas_xdsl.analysis.memory.buffer_allocation import BufferOffset, Offset
 from tileas_xdsl.analysis.values.loop_carried_values import Carried, ForwardedOperand
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
@@ -27,9 +28,6 @@ from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.canonicalization.nv_tileas.decompose_loop import TOKEN_POSITION
 from tileas_xdsl.transforms.region_values import drop
 from tileas_xdsl.transforms.remove_buffer_alias.alias_plan import Plan
-
-_COPY = "unknown_copy"
-"""The atom that stands until layouts are assigned."""
 
 
 def remove_aliases(plan: Plan) -> None:
@@ -127,9 +125,9 @@ class _Numbers:
             at = _Point(InsertPoint.before(user), origin)
             window = self._view(offset, _unnamed(offset.base.type, head.type), at)
             registers = at.insert(AllocTensorOp(_tile(head.type, Space.RMEM))).results[0]
-            at.insert(CopyOp(window, registers, atom=_COPY))
+            at.insert(CopyOp(window, registers, atom=UNKNOWN_COPY))
             tile = at.insert(AllocTensorOp(whole)).results[0]
-            at.insert(CopyOp(registers, tile, atom=_COPY))
+            at.insert(CopyOp(registers, tile, atom=UNKNOWN_COPY))
             tile.name_hint = head.name_hint
             for use in uses:
                 if use.operation is user:

@@ -7,10 +7,9 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import FutureWaitOp, WaitOp, delivered_types
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
+from tileas_xdsl.threads.pipeline.awaited_tokens import WAITS
 from tileas_xdsl.transforms.resolve_agent_boundary.crossings import Crossing, crossings
 from tileas_xdsl.transforms.resolve_agent_boundary.transfer_plans import Source, crossing_error
-
-_WAITS = (WaitOp, FutureWaitOp)
 
 
 def wait_where_issued(switch: AgentSwitchOp) -> None:
@@ -19,7 +18,7 @@ def wait_where_issued(switch: AgentSwitchOp) -> None:
     for crossing in found:
         _check(crossing)
     for crossing in found:
-        waits = [u for users in crossing.users.values() for u in users if isinstance(u, _WAITS)]
+        waits = [u for users in crossing.users.values() for u in users if isinstance(u, WAITS)]
         if waits:
             _move_waits(crossing, waits)
 
@@ -32,7 +31,7 @@ def _check(crossing: Crossing) -> None:
         return
     for users in crossing.users.values():
         for user in users:
-            if not isinstance(user, _WAITS):
+            if not isinstance(user, WAITS):
                 raise crossing_error(crossing, user, "only its own agent waits for a token")
     if type_.delivered is None:
         user = next(iter(crossing.users.values()))[0]

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.enums import Space, SpaceAttr
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import LEGAL_PAIRS
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -55,9 +56,6 @@ HANDOFF = "nv_tileas.handoff"
 
 PIPE, BLOCK = "pipe", "block"
 """What orders a transfer: the barriers of a pipeline, or one of the whole block."""
-
-ATOM = "unknown_copy"
-"""Layout assignment and lowering choose the instruction."""
 
 T = TypeVar("T", bound=Operation)
 
@@ -97,7 +95,7 @@ def transfer_in_block(transfers: Sequence[Transfer], number: int) -> None:
     buffers = [_buffer(before, transfer, number + k, BLOCK) for k, transfer in enumerate(transfers)]
     for transfer, buffer in zip(transfers, buffers, strict=True):
         here = _Writer(switch, transfer.source.origin)
-        here.insert(CopyOp(_copied(here, transfer.value), buffer, atom=ATOM))
+        here.insert(CopyOp(_copied(here, transfer.value), buffer, atom=UNKNOWN_COPY))
     before.insert(gpu.BarrierOp())
     for transfer, buffer in zip(transfers, buffers, strict=True):
         for delivery in transfer.deliveries:
@@ -234,7 +232,7 @@ def _produce(transfer: Transfer, token: SSAValue, type_: IteratorType) -> None:
     block.add_op(end)
     inside, here = _Writer(end, origin), _Writer(anchor, origin)
     end.location = block.args[0].location = origin.location
-    inside.insert(CopyOp(_copied(inside, transfer.value), block.args[0], atom=ATOM))
+    inside.insert(CopyOp(_copied(inside, transfer.value), block.args[0], atom=UNKNOWN_COPY))
     made = here.insert(ProduceOneOp(token, iterator, body=Region(block)))
     _end(anchor, origin, site.loops, made.result_token, iterator)
 

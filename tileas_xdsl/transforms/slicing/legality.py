@@ -16,6 +16,7 @@ from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects.ir_queries import constant_integer, owning_op
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.base import PipelineOp
@@ -143,4 +144,4 @@ def check_inside(loop: CountedLoop, planned: frozenset[Operation]) -> None:
 
 def _is_abstract(copy: CopyBase) -> bool:
     """Whether layout assignment has neither chosen an atom nor written a layout."""
-    return copy.atom.data.keyword == "unknown_copy" and copy.layout is None
+    return copy.atom.data.keyword == UNKNOWN_COPY and copy.layout is None

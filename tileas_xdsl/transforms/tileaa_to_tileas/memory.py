@@ -32,6 +32,7 @@ from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory import pointer_access as memory
 from tileas_xdsl.dialects.nv_tileaa.memory import tiled_memory, tokens, views
 from tileas_xdsl.dialects.nv_tileaa.types import AAMemTokenType
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic, Space
 from tileas_xdsl.dialects.nv_tileas.memory import atomics as memory_atomics
@@ -43,7 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.transforms.tileaa_to_tileas.rules import INDEX, Insert, Rule
 from tileas_xdsl.transforms.tileaa_to_tileas.shapes import selected
 
-LOADS, STORES, UPDATES = (AtomAttr.of(word) for word in ("ldg", "stg", "unknown_copy"))
+LOADS, STORES, UPDATES = (AtomAttr.of(word) for word in ("ldg", "stg", UNKNOWN_COPY))
 """The atoms before layout assignment, which chooses how tiles are accessed."""
 
 

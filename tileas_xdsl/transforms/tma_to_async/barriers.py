@@ -19,17 +19,15 @@ from tileas_xdsl.analysis.memory.shared_memory import (
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import OpError, note, op_error
+from tileas_xdsl.dialects.cute_nvgpu.threads.barriers import MBARRIER_BYTES
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import AllocTensorOp
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.isa.tables.asynchronous import MAX_TRANSACTION
 from tileas_xdsl.transforms.tma_to_async.candidates import Request, stage_tile
-
-BARRIER_BYTES = 8
-MAX_BYTES = 2**20 - 1
-"""The most bytes that a phase of an mbarrier counts.  Source: PTX ISA, mbarrier."""
 
 _KNOWN = (func.FuncOp, scf.ForOp, scf.IfOp, scf.WhileOp, AgentSwitchOp, StageOp)
 """Operations of which it is known who runs their regions."""
@@ -73,7 +71,7 @@ def barrier_problem(request: Request, arena: Arena) -> OpError | None:
     if (producer := _producer_around(request.op)) is not None:
         reason = note(producer, "the barrier of a stage waits for the tiles that it yields")
         return op_error(request.op, message("tma_to_async.mbarrier_object"), [reason])
-    if not arena.reserve(request.bits // 8 + BARRIER_BYTES):
+    if not arena.reserve(request.bits // 8 + MBARRIER_BYTES):
         text = f"a block needs {arena.asked} bytes of shared memory with tile and barrier; it has"
         reason = note(request.op, f"{text} {arena.target.shared_memory_per_block}")
         text = message("tma_to_async.mbarrier_address")
@@ -83,10 +81,10 @@ def barrier_problem(request: Request, arena: Arena) -> OpError | None:
 
 def tx_count_problem(request: Request) -> OpError | None:
     """Why a barrier cannot be told how many bytes a load moves, None if it can."""
-    if request.bits // 8 <= MAX_BYTES:
+    if request.bits // 8 <= MAX_TRANSACTION:
         return None
     reason = note(
-        request.op, f"a barrier counts at most {MAX_BYTES} bytes, not {request.bits // 8}"
+        request.op, f"a barrier counts at most {MAX_TRANSACTION} bytes, not {request.bits // 8}"
     )
     return op_error(request.op, message("tma_to_async.tx_count"), [reason])
 

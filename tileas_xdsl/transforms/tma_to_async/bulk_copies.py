@@ -31,7 +31,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY, MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.compute.dot_checks import OPERAND_SPACES
@@ -58,8 +58,6 @@ from tileas_xdsl.transforms.tma_to_async.candidates import Request, as_yielded, 
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
 from tileas_xdsl.transforms.tma_to_async.gather_rows import Rows
 from tileas_xdsl.transforms.tma_to_async.legality import offset_of
-
-COPY = "unknown_copy"
 
 T = TypeVar("T", bound=Operation)
 
@@ -220,7 +218,9 @@ class Transfer:
         if space_of(value.type) is Space.SMEM:
             return self._as_elements(value, self._buffer_type())
         buffer = self._buffer()
-        self._insert(CopyOp(self._as_elements(value, self._buffer_type()), buffer, atom=COPY))
+        self._insert(
+            CopyOp(self._as_elements(value, self._buffer_type()), buffer, atom=UNKNOWN_COPY)
+        )
         return buffer
 
     # tiles

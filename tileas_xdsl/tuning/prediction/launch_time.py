@@ -30,11 +30,11 @@ from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_
 from tileas_xdsl.backend.ptx.abi import persistent_launches_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
-from tileas_xdsl.explanation.bounds.work_counts import LOOPS
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.schedule import Role

@@ -23,8 +23,13 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
+from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.ir_queries import is_side_effect_free, uniform_integer
+from tileas_xdsl.dialects.ir_queries import (
+    ELEMENTWISE_DIALECTS,
+    is_side_effect_free,
+    uniform_integer,
+)
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, DivByAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp, pointer_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
@@ -35,9 +40,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
 )
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
-
-ANY = 1 << 62
-"""The divisor of zero."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class ColumnRuns:
         if run is not None:
             return min(run.divisor, run.step & -run.step) if run.step else run.divisor
         if isinstance(made, arith.MuliOp):
-            return min(self.divisor_of_all(made.lhs) * self.divisor_of_all(made.rhs), ANY)
+            return min(self.divisor_of_all(made.lhs) * self.divisor_of_all(made.rhs), MAX_DIVISOR)
         return 1
 
     def is_uniform(self, value: SSAValue) -> bool:
@@ -151,7 +153,7 @@ def _is_in_generate(op: Operation) -> bool:
 
 def _is_function(op: Operation) -> bool:
     """Whether elements depend on the elements at the same place alone."""
-    return op.name.startswith(("arith.", "math.")) and not op.regions and is_side_effect_free(op)
+    return op.name.startswith(ELEMENTWISE_DIALECTS) and not op.regions and is_side_effect_free(op)
 
 
 def _added(runs: ColumnRuns, op: arith.AddiOp) -> Run | None:
@@ -168,7 +170,7 @@ def _multiplied(runs: ColumnRuns, op: arith.MuliOp) -> Run | None:
     a, b = runs.of(op.lhs), runs.of(op.rhs)
     if a is None or b is None:
         return None
-    divisor = min(a.divisor * b.divisor, ANY)
+    divisor = min(a.divisor * b.divisor, MAX_DIVISOR)
     if a.step == b.step == 0:
         return Run(0, divisor)
     for run, factor in ((a, op.rhs), (b, op.lhs)):
@@ -248,7 +250,7 @@ def _quotient(runs: ColumnRuns, op: Any) -> Run | None:
 def _constant(runs: ColumnRuns, op: arith.ConstantOp) -> Run | None:
     if (number := uniform_integer(op.result)) is None:
         return UNIFORM if _is_number(op.result) else None
-    return Run(0, number & -number if number else ANY)
+    return Run(0, number & -number if number else MAX_DIVISOR)
 
 
 def _assumed(runs: ColumnRuns, op: AssumeOp) -> Run | None:

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.dense_elements import is_splat
-from tileas_xdsl.dialects.ir_queries import uniform_integer
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS, uniform_integer
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -50,7 +50,7 @@ def _combined(op: Operation, step: Step) -> int | None:
         return step(op.operands[0])
     steps = [step(operand) for operand in op.operands]
     if not any(map(_is_unknown_or_changing, steps)):
-        return 0 if op.name.startswith(("arith.", "math.")) else None
+        return 0 if op.name.startswith(ELEMENTWISE_DIALECTS) else None
     if isinstance(op, arith.MuliOp):
         return _product(op, steps)
     if any(found is None for found in steps):

@@ -13,6 +13,7 @@ from tileas_xdsl.dialects.nv_tileas.atoms import (
     BLACKWELL_MODES,
     COPY_ATOMS,
     TMA_ATOMS,
+    UNKNOWN_COPY,
     CopyAtomInterface,
     SpacePair,
     TmaAtom,
@@ -21,9 +22,9 @@ from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr
 from tileas_xdsl.dialects.nv_tileas.enums import RmwMode, Space
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 
-LOAD_FAMILIES = ("ldgsts", "tma_load", "ldg", "unknown_copy")
-STORE_FAMILIES = ("stg", "tma_store", "unknown_copy")
-ATOMIC_FAMILIES = ("tma_redg", "unknown_copy")
+LOAD_FAMILIES = ("ldgsts", "tma_load", "ldg", UNKNOWN_COPY)
+STORE_FAMILIES = ("stg", "tma_store", UNKNOWN_COPY)
+ATOMIC_FAMILIES = ("tma_redg", UNKNOWN_COPY)
 
 TILED_MODES: Mapping[str, tuple[str, ...]] = {
     "tma_load": ("tiled", "im2col", "im2col_at", "tiled_at"),
@@ -38,7 +39,7 @@ ROW_RANK = 2
 _SIGNED: Mapping[RmwMode, RmwMode] = {RmwMode.UMIN: RmwMode.MIN, RmwMode.UMAX: RmwMode.MAX}
 """Modes by reduction atom: atoms have one min and one max, the mode adds the signedness."""
 
-LEGAL_PAIRS = COPY_ATOMS["unknown_copy"].spaces
+LEGAL_PAIRS = COPY_ATOMS[UNKNOWN_COPY].spaces
 """The (source, destination) spaces between which tiles can be copied at all."""
 
 

@@ -9,9 +9,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr, Space
+from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, MemSemanticAttr
 from tileas_xdsl.dialects.nv_tileas.interfaces import is_tile_structure
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 
 _READ = frozenset((EffectInstance(MemoryEffectKind.READ),))
@@ -47,7 +47,7 @@ def may_be_memory(value: SSAValue) -> bool:
     type_ = as_tile(value.type)
     if type_ is None:
         return False
-    if space_of(type_) in (Space.SMEM, Space.TMEM):
+    if space_of(type_) in ON_CHIP:
         return True
     owner = value.owner
     if not isinstance(owner, Operation):

@@ -16,9 +16,7 @@ from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.pipelines.checks import check_terminator, note_at
 from tileas_xdsl.dialects.nv_tileas.pipelines.family import AGENT_SWITCH
-
-MAX_REGISTERS = 256
-"""Registers of a thread, at most (PTX ISA, `setmaxnreg`)."""
+from tileas_xdsl.target.isa.tables.warps import MAX_REGISTERS
 
 
 @dataclass(frozen=True)

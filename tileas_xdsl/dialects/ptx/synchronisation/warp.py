@@ -31,9 +31,9 @@ from tileas_xdsl.dialects.ptx.types import RegType, reg
 from tileas_xdsl.target.isa.kinds import TYPE_KINDS
 from tileas_xdsl.target.isa.tables.warps import (
     MATCHES,
+    MAX_REGISTERS,
+    MIN_REGISTERS,
     REDUCTIONS,
-    REGISTER_LEAST,
-    REGISTER_MOST,
     REGISTER_STEP,
     SHUFFLES,
     VOTES,
@@ -297,9 +297,9 @@ class SetmaxnregOp(PtxOp):
 
     def check(self) -> None:
         count = self.number("count")
-        if count % REGISTER_STEP or not REGISTER_LEAST <= count <= REGISTER_MOST:
+        if count % REGISTER_STEP or not MIN_REGISTERS <= count <= MAX_REGISTERS:
             raise self.error(
-                f"sets a multiple of {REGISTER_STEP} from {REGISTER_LEAST} to {REGISTER_MOST}, "
+                f"sets a multiple of {REGISTER_STEP} from {MIN_REGISTERS} to {MAX_REGISTERS}, "
                 f"not {count}"
             )
 

@@ -24,8 +24,8 @@ REDUCTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Types of `redux.sync` by operation; f32 is Blackwell's."""
 
-REGISTER_STEP, REGISTER_LEAST, REGISTER_MOST = 8, 24, 256
-"""Counts of `setmaxnreg`."""
+REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
+"""Counts of registers of a thread that `setmaxnreg` takes (PTX ISA 9.7.19.5)."""
 
 BLOCK_REDUCTIONS = ("and", "or", "popc")
 """Operations of `bar.red`."""

@@ -7,11 +7,7 @@ from typing import get_args
 
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.analysis.layouts.tile_groups import (
-    BUFFERS,
-    TileGroup,
-    TileGroups,
-)
+from tileas_xdsl.analysis.layouts.tile_groups import TileGroup, TileGroups
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import note, op_error
@@ -20,6 +16,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileas.compute.dot import MatrixProduct
 from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
     reads_registers,
     space_requirements,
@@ -30,7 +27,7 @@ def residents(root: Operation, groups: TileGroups) -> set[TileGroup]:
     """The groups that some operation needs in a memory, whoever reads their values."""
     wanted = _wanted(root, groups, _is_no_reader)
     common = {group: _common(claims) for group, claims in wanted.items()}
-    return {group for group, spaces in common.items() if spaces and spaces <= frozenset(BUFFERS)}
+    return {group for group, spaces in common.items() if spaces and spaces <= frozenset(ON_CHIP)}
 
 
 def in_registers(root: Operation, groups: TileGroups) -> set[TileGroup]:

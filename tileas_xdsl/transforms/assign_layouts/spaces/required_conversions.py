@@ -20,7 +20,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import (
-    BUFFERS,
     FREE_TILES,
     TileGroup,
     TileGroups,
@@ -34,7 +33,7 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, GenerateOp, ViewOp
-from tileas_xdsl.dialects.nv_tileas.spaces import Tile, space_of
+from tileas_xdsl.dialects.nv_tileas.spaces import ON_CHIP, Tile, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.transforms.assign_layouts.spaces.memory_spaces import in_registers, residents
 from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import (
@@ -52,7 +51,7 @@ def put_into_stages(root: Operation) -> None:
             continue
         for index, value in enumerate(body.last_op.operands):
             tile = placed_tile(value.type)
-            if tile is None or value in body.args or space_of(tile) in BUFFERS:
+            if tile is None or value in body.args or space_of(tile) in ON_CHIP:
                 continue
             _convert(body.last_op, index, tile)
 

@@ -33,7 +33,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import (
 from tileas_xdsl.diagnostics.walking import operands_of
 from tileas_xdsl.dialects.kinds import Kinds
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
-from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom, TmaAtom
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY, MmaAtom, TmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import (
     AsyncDotOp,
@@ -74,7 +74,7 @@ _SHARED = frozenset({Space.SMEM})
 _LOADED = frozenset({Space.RMEM, Space.SMEM})
 """A loaded tile goes to registers, or stays in shared memory for users that read it there."""
 
-UNDECIDED = AtomAttr.of("unknown_copy")
+UNDECIDED = AtomAttr.of(UNKNOWN_COPY)
 """The atom of an access whose instruction is not chosen yet."""
 
 MEMORY_ACCESSES = (

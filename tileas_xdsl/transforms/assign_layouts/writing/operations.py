@@ -21,6 +21,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.analysis.layouts.layout_flow import ASSIGNED_LAYOUT
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,
@@ -52,8 +53,6 @@ from tileas_xdsl.transforms.assign_layouts.spaces.space_requirements import UNDE
 from tileas_xdsl.transforms.assign_layouts.writing.rematerialization import rematerialize_free_tiles
 from tileas_xdsl.transforms.assign_layouts.writing.stage_types import retype_pipelines
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import encoding_of, retype
-
-LAYOUT = "nv_tileas.layout"
 
 SWIZZLE_ROWS = 8
 """The period in rows of every shared-memory swizzle (PTX ISA, "Swizzling modes")."""
@@ -198,9 +197,9 @@ def _write_operations(group: TileGroup, choice: Choice) -> None:
         if not isinstance(op, TiledLoadBase | TiledStoreOp | TmaTransferOp):
             continue
         if isinstance(choice.layout, MemoryLayout):
-            op.attributes[LAYOUT] = LayoutAttr(_of_its_tile(op, choice.layout))
+            op.attributes[ASSIGNED_LAYOUT] = LayoutAttr(_of_its_tile(op, choice.layout))
         elif space_of(op.operands[0].type) in (None, Space.GMEM):
-            op.attributes.setdefault(LAYOUT, LayoutAttr(_row_major(group.shape)))
+            op.attributes.setdefault(ASSIGNED_LAYOUT, LayoutAttr(_row_major(group.shape)))
         if op.atom == UNDECIDED and (keyword := _atom(op, candidate.atom)) is not None:
             op.atom = AtomAttr.of(keyword)
 

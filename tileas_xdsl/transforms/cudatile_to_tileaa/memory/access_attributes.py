@@ -17,6 +17,8 @@ from tileas_xdsl.dialects.nv_tileaa.memory.pointer_access import AccessOp, Order
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import CreateMemTokenOp
 from tileas_xdsl.dialects.nv_tileas.control import FenceOp
 from tileas_xdsl.dialects.nv_tileas.enums import (
+    ACQUIRES,
+    RELEASES,
     MemScope,
     MemScopeAttr,
     MemSemantic,
@@ -33,10 +35,6 @@ _SCOPES: Mapping[MemoryScope, MemScope] = {
 
 def _ordered(semantic: MemSemantic, scope: MemScope) -> Order:
     return {"mem_semantic": MemSemanticAttr(semantic), "mem_scope": MemScopeAttr(scope)}
-
-
-RELEASES = (MemSemantic.RELEASE, MemSemantic.ACQ_REL)
-ACQUIRES = (MemSemantic.ACQUIRE, MemSemantic.ACQ_REL)
 
 
 @dataclass(frozen=True)

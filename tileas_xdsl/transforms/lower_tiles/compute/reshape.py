@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 from xdsl.dialects import tensor
 
+from tileas_xdsl.analysis.layouts.layout_flow import ATOM_PLAN
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.compute.depth_order import has_depth_of_sums
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -45,9 +46,6 @@ from tileas_xdsl.threads.smem.byte_transpose import has_whole_blocks, transpose_
 from tileas_xdsl.threads.smem.overwritten_tiles import overwrite_shared, put_shared
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.smem.smem_encoding import layout_of_buffer
-
-ATOM_PLAN = "atom_plan"
-"""The attribute of a conversion whose plan is fixed."""
 
 
 def convert_layout(e: ThreadBuilder, op: ConvertLayoutOp | ShuffleOp) -> Sequence[Lowered]:

@@ -18,9 +18,6 @@ from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.index.affine_codegen import Hints
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, ThreadDigit
 
-MAX_REGISTERS = 256
-"""Registers of one vector: those that a thread may have (PTX ISA)."""
-
 
 @dataclass(frozen=True, eq=False)
 class ThreadIterations:

@@ -18,9 +18,9 @@ from tileas_xdsl.dialects.tl.moves import CopyOp, FillOp
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.program import Scope
 from tileas_xdsl.layout.expr.tables import Table, linearized, variables_of_box
+from tileas_xdsl.target.isa.tables.warps import MAX_REGISTERS
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine, of_table
 from tileas_xdsl.transforms.lower_tl.loops.iteration_assignment import (
-    MAX_REGISTERS,
     ThreadIterations,
     packed_in_word,
 )

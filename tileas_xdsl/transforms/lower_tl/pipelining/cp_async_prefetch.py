@@ -19,6 +19,7 @@ from tileas_xdsl.threads.codegen.integer_ops import i1_constant, logical_and, xo
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
+from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.index.thread_affine import ThreadAffine
 from tileas_xdsl.threads.registers.vector_values import joined, zero
 from tileas_xdsl.transforms.lower_tl.buffer_locations import SharedLocation
@@ -33,9 +34,6 @@ from tileas_xdsl.transforms.lower_tl.memory.vectorized_access import (
     load_vector,
     store_vector,
 )
-
-PAST_THE_FIRST_CACHE = 16
-"""Bytes of a copy that leaves the first cache out."""
 
 
 def start(state: State, op: CopyOp) -> None:

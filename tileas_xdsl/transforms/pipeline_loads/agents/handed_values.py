@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
@@ -45,7 +46,6 @@ from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import ProducerSlice, is_claimed
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import (
     CONSUMER,
-    COPY,
     create_pipeline,
     payload_of,
 )
@@ -155,7 +155,7 @@ class HandedValues:
         body = Block(arg_types=tiles)
         for number, type_, tile in zip(numbers, tiles, body.args, strict=True):
             body.add_op(one := tensor.SplatOp(number, [], type_))
-            body.add_op(CopyOp(one.result, tile, atom=COPY))
+            body.add_op(CopyOp(one.result, tile, atom=UNKNOWN_COPY))
         body.add_op(PipelineYieldOp(*body.args))
         filled = builder.insert(ProduceOneOp(stages[at], stages[at + 1], body=Region(body)))
         return _advanced(stages, at, filled.result_token, builder)

@@ -24,9 +24,6 @@ from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 CONSUMER = 0
 """The only one of its group."""
 
-COPY = "unknown_copy"
-"""The atom of a copy by threads until layouts are chosen."""
-
 
 def create_pipeline(
     builder: Builder,

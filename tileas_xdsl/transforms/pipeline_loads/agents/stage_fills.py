@@ -9,13 +9,13 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.interned import tensor_of
+from tileas_xdsl.dialects.nv_tileas.atoms import UNKNOWN_COPY
 from tileas_xdsl.dialects.nv_tileas.memory.copy import CopyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import PipelineYieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import StageLoad, copied_by
-from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import COPY
 
 
 def replace_load(load: StageLoad, tile: SSAValue) -> None:
@@ -39,7 +39,7 @@ def fill_of(loads: Sequence[StageLoad], values: Mapping[SSAValue, SSAValue]) -> 
             made = copied_by(load)
             assert made is not None
             block.add_op(copied := made.clone({**values}))
-            block.add_op(CopyOp(copied.result, tile, atom=COPY))
+            block.add_op(CopyOp(copied.result, tile, atom=UNKNOWN_COPY))
             filled.append(tile)
         else:
             block.add_op(by_tma := _load_of_stage(load, values))

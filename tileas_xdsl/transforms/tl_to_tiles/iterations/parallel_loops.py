@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpKind
 
+from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
 from tileas_xdsl.dialects.nv_tileaa.base import element_of
 from tileas_xdsl.dialects.tl.buffers import AllocLocalOp
 from tileas_xdsl.dialects.tl.compute import AtomicAddOp
@@ -62,7 +63,7 @@ def _run(work: Iterations, block: Block) -> None:
         handler = _HANDLERS.get(type(op))
         if handler is not None:
             handler(work, op)
-        elif op.name.startswith(("arith.", "math.")):
+        elif op.name.startswith(ELEMENTWISE_DIALECTS):
             _compute(work, op)
         else:
             raise state.refuse("has no counterpart on tiles")

@@ -48,6 +48,7 @@ from tileas_xdsl.layout.swizzle import BYTE_SWIZZLES
 from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.mma.matrix_units import PAIR
 from tileas_xdsl.target.tma.tensor_map_rules import BOX_LIMIT
+from tileas_xdsl.target.tma.tma_box import BOX_ROW_BYTES
 from tileas_xdsl.threads.smem.smem_layout import SPANS, SharedLayout
 from tileas_xdsl.transforms.assign_layouts.candidates.candidate_lists import (
     Candidate,
@@ -61,9 +62,6 @@ from tileas_xdsl.transforms.assign_layouts.candidates.memory.thread_access impor
     thread_accesses,
 )
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
-
-ROW_BYTES = 16
-"""Box rows are multiples of this many bytes.  Source: cuTensorMapEncodeTiled."""
 
 BULK = "cp.async.bulk.tensor"
 
@@ -213,12 +211,12 @@ def _is_moved_by_tma(op: Operation, tile: SSAValue) -> bool:
 
 def _span(shared: SharedLayout) -> int:
     """Return the swizzle span in bytes, or 16 without a swizzle."""
-    return dict(SPANS).get(shared.swizzle, ROW_BYTES)
+    return dict(SPANS).get(shared.swizzle, BOX_ROW_BYTES)
 
 
 def _refused_by_tma(op: Operation, shared: SharedLayout) -> str:
-    if shared.row_bytes % ROW_BYTES:
-        return f"TMA moves rows of multiples of {ROW_BYTES} bytes, not of {shared.row_bytes}"
+    if shared.row_bytes % BOX_ROW_BYTES:
+        return f"TMA moves rows of multiples of {BOX_ROW_BYTES} bytes, not of {shared.row_bytes}"
     if any(extent > BOX_LIMIT for extent in (shared.panel, *shared.shape[:-1])):
         return f"TMA moves boxes of at most {BOX_LIMIT} elements along each dimension"
     descriptor = descriptor_of(op.operands[0]) if isinstance(op, TmaTransferOp) else None
