@@ -140,18 +140,16 @@ def compile_kernels(
     target: str | None = None,
     *,
     passes: str | Sequence[str | ArgSpec] | None = None,
-    host_code: bool = False,
 ) -> CompiledModule:
     """Compile every kernel of a module; the parameters, and what is raised, are as of `compile`."""
     specs = pass_specs(passes)
-    expect("host_code", host_code, bool, "True or False")
     expect("target", target, str, "the name of a GPU such as 'sm_90a'")
     expect("source", source, (str, Path, ModuleOp), "a module, a path or text")
     ctx = registered_context()
     module = _module(source, ctx)
     verify_module(module)
     found = {
-        name: compile_module(module, ctx, target, kernel=name, passes=specs, host_code=host_code)
+        name: compile_module(module, ctx, target, kernel=name, passes=specs)
         for name in kernel_names(module)
     }
     return CompiledModule(found)

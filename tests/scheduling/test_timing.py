@@ -49,9 +49,8 @@ def test_a_schedule_without_rotation_takes_longer():
     assert loop_timing(serial).per_iteration > 1.05 * loop_timing(found).per_iteration
 
 
-@pytest.mark.parametrize("turns", [True, False])
-def test_no_order_of_replicas_beats_the_tensor_core(turns):
-    timing = loop_timing(scheduled("attention"), turns=turns)
+def test_no_order_of_replicas_beats_the_tensor_core():
+    timing = loop_timing(scheduled("attention"))
     assert timing.per_iteration >= 2 * 2 * 128 * 128 * 128 / 4096 * 0.999
 
 

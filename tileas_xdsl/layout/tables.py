@@ -161,8 +161,8 @@ def collision(layout: AnyLayout) -> tuple[int, int] | None:
     return first, second
 
 
-def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
-    """For each offset below `size` (default: the cosize) the index that maps there, -1 for none.
+def scatter_inverse(layout: AnyLayout) -> Table:
+    """For each offset below the cosize the index that maps there, -1 for none.
 
     Raises `LayoutError` when two indices map to one offset, naming them.
     """
@@ -175,11 +175,9 @@ def scatter_inverse(layout: AnyLayout, size: int | None = None) -> Table:
         )
     if offsets.min() < 0:
         raise LayoutError(f"{layout} has negative offsets: an inverse table starts at 0")
-    length = int(offsets.max()) + 1 if size is None else size
+    length = int(offsets.max()) + 1
     if length > MAX_POINTS:
         raise LayoutError(f"an inverse of {layout} has {length} entries: a table {MAX_POINTS}")
-    if length <= offsets.max():
-        raise LayoutError(f"{layout} reaches offset {offsets.max()}, past an inverse of {length}")
     result = np.full(length, -1, dtype=np.int64)
     result[offsets] = np.arange(layout.size())
     return result

@@ -20,7 +20,7 @@ from tileas_xdsl.target.tma.tensor_map import (
     SWIZZLES,
     TensorMap,
 )
-from tileas_xdsl.target.tma.tensor_map_bytes import SIZE, encode
+from tileas_xdsl.target.tma.tensor_map_bytes import SIZE
 from tileas_xdsl.target.tma.tensor_map_rules import problems
 from tileas_xdsl.transforms.host_tma.callbacks import (
     ENCODER_HOOK,
@@ -30,7 +30,6 @@ from tileas_xdsl.transforms.host_tma.callbacks import (
     HOOKS,
     ON_ARGUMENTS_CHANGE,
 )
-from tileas_xdsl.transforms.host_tma.encoder import INVALID_VALUE
 
 _ALIGNMENT = 64
 """Alignment of a tensor map, which the driver requires."""
@@ -175,12 +174,3 @@ def tensor_map_of(arguments: Sequence[Any]) -> TensorMap:
 
 def _name(codes: Any, code: int) -> str:
     return next(name for name, value in codes.items() if value == code)
-
-
-def encode_into(*arguments: Any) -> int:
-    """Return an encoder of type `ENCODER_TYPE` that uses this package's tables."""
-    wanted = tensor_map_of(arguments)
-    if next(problems(wanted), None) is not None:
-        return INVALID_VALUE
-    ctypes.memmove(arguments[0], encode(wanted), SIZE)
-    return 0

@@ -1,4 +1,4 @@
-"""Modulo scheduling of loops over tiles: graphs, reservations, solvers, schedules, a checker.
+"""Modulo scheduling of loops over tiles: graphs, reservations, solvers, schedules.
 
 Import from the module that owns the name; this package loads nothing by itself.
 """

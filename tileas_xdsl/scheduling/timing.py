@@ -103,15 +103,14 @@ class LoopTiming:
 
 
 def loop_timing(
-    one: Scheduled, iterations: int = LONG_RUN, *, turns: bool = True, assembled: bool = False
+    one: Scheduled, iterations: int = LONG_RUN, *, assembled: bool = False
 ) -> LoopTiming:
     """Predict the time of a scheduled loop from a run of some iterations, at least four.
 
-    Without `turns` nothing orders the products of replicas, which then compute at the same time.
     As it is `assembled`, warps wait for chained products of wgmma.
     """
     awaited = _awaited_products(one.found) if assembled else frozenset[int]()
-    events = list(_Run(one, iterations, turns, awaited).events())
+    events = list(_Run(one, iterations, awaited).events())
     ends: defaultdict[int, int] = defaultdict(int)
     for event in events:
         ends[event.iteration] = max(ends[event.iteration], event.end, event.ready)
@@ -180,10 +179,8 @@ def unit_spans(timing: LoopTiming) -> Iterator[tuple[Event, int, int]]:
 class _Run:
     """The state of a run: clocks of replicas, ends of units' queues, times of results."""
 
-    def __init__(
-        self, one: Scheduled, iterations: int, turns: bool, awaited: frozenset[int]
-    ) -> None:
-        self.one, self.iterations, self.turns = one, iterations, turns
+    def __init__(self, one: Scheduled, iterations: int, awaited: frozenset[int]) -> None:
+        self.one, self.iterations = one, iterations
         self.found: LoopProblem = one.found
         self.clock: defaultdict[tuple[Role, int], int] = defaultdict(int)
         self.queue: defaultdict[str, int] = defaultdict(int)
@@ -292,7 +289,7 @@ class _Run:
         Replicas take turns as the schedule has their products, each a part of an interval behind
         the one before; named barriers see to that.
         """
-        if index not in self.before or not self.turns:
+        if index not in self.before:
             return 0
         before, replica = self.before[index][agent[1]]
         earlier = (self._due(index, agent[1], iteration) - self._due(before, replica, 0)) // self.ii

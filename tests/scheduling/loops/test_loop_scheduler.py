@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from support.ir import parse
+from support.schedule_checker import violations
 from xdsl.dialects import scf
 
-from tileas_xdsl.scheduling.checker import violations
 from tileas_xdsl.scheduling.loops.dependence_graph import dependence_graph
 from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind

@@ -4,8 +4,8 @@ import random
 import time
 
 import pytest
+from support.schedule_checker import violations
 
-from tileas_xdsl.scheduling.checker import violations
 from tileas_xdsl.scheduling.problem import (
     Dependence,
     Problem,

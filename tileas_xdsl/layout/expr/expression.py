@@ -450,7 +450,7 @@ def rewritten(number: Number, replace: Callable[[Variable], Number]) -> Number:
 
 
 def substituted(
-    number: Number, dimensions: Sequence[Number] = (), symbols: Sequence[Number] = ()
+    number: Number, dimensions: Sequence[Number], symbols: Sequence[Number] = ()
 ) -> Number:
     """The number with `d<k>` replaced by `dimensions[k]` and `s<k>` by `symbols[k]`.
 

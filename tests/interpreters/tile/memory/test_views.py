@@ -9,7 +9,7 @@ import pytest
 from xdsl.dialects.builtin import bf16, f16, f32, i32
 
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.interpreters.tile.memory.tracked_memory import Actor, Memory
+from tileas_xdsl.interpreters.tile.memory.tracked_memory import WEAK, Actor, Memory
 from tileas_xdsl.interpreters.tile.memory.views import (
     View,
     ViewError,
@@ -63,7 +63,7 @@ def test_windows_of_windows_are_where_numpy_has_them() -> None:
         chosen = rng.sample(sorted(place), min(3, len(place)))
         index = [np.array([i[axis] for i in chosen]) for axis in range(2)]
         np.testing.assert_array_equal(view.read_at(index, actor()), [place[i] for i in chosen])
-        view.write_at(index, np.float32(7), actor())
+        view.write_at(index, np.float32(7), actor(), WEAK)
         assert all(inside.array()[tuple(np.subtract(i, first))] == 7 for i in chosen)
 
 

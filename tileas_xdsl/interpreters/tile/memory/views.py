@@ -193,9 +193,7 @@ class View:
         """Return the elements at index arrays, unchecked."""
         return np.asarray(self._existing()[self._from_lows(index)])
 
-    def write_at(
-        self, index: Sequence[Any], values: Any, actor: Actor, access: Access = WEAK
-    ) -> None:
+    def write_at(self, index: Sequence[Any], values: Any, actor: Actor, access: Access) -> None:
         """Write values at index arrays, all of them valid."""
         region = self._region_at(index)
         if region is None:
