@@ -139,6 +139,29 @@ def test_lanes_go_on_with_half_of_their_rows(text: str, shuffles: int) -> None:
     assert ptx.count("shfl.sync") == shuffles
 
 
+@pytest.mark.parametrize(
+    ("text", "rows", "warps"),
+    [
+        ("((8,4),(8,4,4)):((1@value,8@thread),(1@thread,8@value,32@thread))", 32, 4),
+        (
+            "((8,4,2),(8,4,2)):((1@value,8@thread,32@thread),(1@thread,8@value,64@thread))",
+            64,
+            4,
+        ),
+        ("((4,16),(2,4,8)):((1@value,2@thread),(1@thread,4@value,32@thread))", 64, 8),
+    ],
+    ids=["all warps", "pairs of warps", "half of the lines"],
+)
+def test_warps_exchange_what_lanes_have_left(text: str, rows: int, warps: int) -> None:
+    """Each lane leaves its part of the rows that it went on with, once, and all rows come back."""
+    layout = parse_cute_layout(text)
+    assert isinstance(layout, Layout)
+    columns = {32: 128, 64: 64}[rows]
+    ptx = check((rows, columns), "f32", layout, "arith.addf", warps)
+    assert ptx.count("bar.sync") == 1
+    assert ptx.count("st.shared") == (2 if "16" in text else 1)
+
+
 def test_rows_of_which_threads_have_different_parts_go_the_usual_way() -> None:
     """Three parts for two warps of four: no bits of a thread's number tell the part."""
     text = "(8,(2,6)):(1@thread,(1@value,8@thread))"

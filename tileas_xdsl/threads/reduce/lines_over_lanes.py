@@ -16,7 +16,8 @@ a line's sums is that of butterflies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
@@ -35,16 +36,25 @@ from tileas_xdsl.threads.codegen.thread_ids import lane_id
 from tileas_xdsl.threads.codegen.warp_shuffle import across, of_lane
 from tileas_xdsl.threads.reduce.combiner import REDUX, Combiner
 
+BetweenWarps: TypeAlias = Callable[[Sequence[SSAValue]], Sequence[SSAValue]]
+
 GAIN = 3 / 4
 """Shuffles of halved lines, of those of butterflies, up to which lines are halved."""
 
 
 def combined_over_lanes(
-    c: Combiner, values: Sequence[SSAValue], distances: Sequence[int]
+    c: Combiner,
+    values: Sequence[SSAValue],
+    distances: Sequence[int],
+    warps: int = 1,
+    between_warps: BetweenWarps | None = None,
 ) -> Sequence[SSAValue]:
-    """Combine each value over the lanes whose ids differ in the bits of distances, for all."""
-    steps = _halving_steps(len(values), len(distances))
-    if sum(steps) + len(values) > GAIN * len(values) * len(distances):
+    """Combine each value over the lanes whose ids differ in the bits of distances, for all.
+
+    `between_warps` combines over warps what each lane has of lines that are halved.
+    """
+    steps = steps_of_lines(len(values), len(distances), warps)
+    if steps is None:
         return [_by_butterfly(c, value, distances) for value in values]
     left, halved = list(values), list[int]()
     for distance, count in zip(distances, steps, strict=True):
@@ -53,6 +63,8 @@ def combined_over_lanes(
             halved.append(distance)
         else:
             left = [c.across(value, distance) for value in left]
+    if between_warps is not None:
+        left = list(between_warps(left))
     return _of_all_lanes(c.e, left, halved, len(values))
 
 
@@ -69,13 +81,18 @@ def _by_butterfly(c: Combiner, value: SSAValue, distances: Sequence[int]) -> SSA
     return value
 
 
-def _halving_steps(lines: int, steps: int) -> Sequence[int]:
-    """The shuffles of each step: half of the lines that are left, or all of an odd number."""
-    found = list[int]()
+def steps_of_lines(count: int, steps: int, warps: int = 1) -> Sequence[int] | None:
+    """The shuffles of each step: half of the lines that are left, or all of an odd number.
+
+    None where these, a shuffle of each line for all lanes, and what lanes combine of other warps
+    are no fewer than of butterflies.
+    """
+    found, lines = list[int](), count
     for _ in range(steps):
         lines = lines // 2 if lines % 2 == 0 else lines
         found.append(lines)
-    return found
+    halved = sum(found) + count + lines * (warps - 1)
+    return found if halved <= GAIN * count * (steps + warps - 1) else None
 
 
 def _halved(c: Combiner, values: Sequence[SSAValue], distance: int) -> list[SSAValue]:

@@ -32,6 +32,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.index.per_thread_tables import Flags, Table, holds, number_of
 from tileas_xdsl.threads.reduce.combiner import Combiner
+from tileas_xdsl.threads.reduce.lines_over_lanes import steps_of_lines
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import element
 from tileas_xdsl.threads.smem.scratch_buffer import scratch
@@ -39,6 +40,8 @@ from tileas_xdsl.threads.smem.scratch_buffer import scratch
 Row: TypeAlias = Sequence[SSAValue]
 """One scalar of each tile that is reduced."""
 
+
+MATRIX = 2
 
 FACTOR = 3
 """Maximum ratio of combinations done in the given layout to those after a conversion."""
@@ -111,17 +114,23 @@ class SpreadLines:
             found[number].append(register)
         return found
 
-    @property
-    def combinations(self) -> int:
-        """How often a thread combines two values, and exchanges count as such."""
-        steps = len(self.lanes) + (1 << len(self.warps)) - 1
-        return sum(len(registers) - 1 + steps for registers in self.registers)
+    def _combinations(self, *, are_halved: bool) -> int:
+        """How often a thread combines two values, and exchanges count as such.
 
-    def is_near(self, agent_warps: int) -> bool:
+        Lanes may go on with half of the lines each, and warps with what a lane has of them.
+        """
+        lines, warps = len(self.registers), 1 << len(self.warps)
+        in_thread = sum(len(registers) - 1 for registers in self.registers)
+        steps = steps_of_lines(lines, len(self.lanes), warps) if are_halved else None
+        if not steps:
+            return in_thread + lines * (len(self.lanes) + warps - 1)
+        return in_thread + sum(steps) + lines + min(steps) * (warps - 1)
+
+    def is_near(self, agent_warps: int, *, are_halved: bool = False) -> bool:
         """Return whether reducing in place takes few more combinations than elsewhere."""
         split = AxisSplit.of(self.source.shape, self.axis, agent_warps)
         there = split.lines * (split.run + split.lanes.bit_length() + split.warps - 3)
-        return self.combinations <= FACTOR * there
+        return self._combinations(are_halved=are_halved) <= FACTOR * there
 
     def line(self, e: ThreadBuilder, value: int) -> SSAValue:
         """The line that a value of this thread is of, `i32`."""
@@ -132,13 +141,14 @@ def near_lines(layout: RegisterLayout, axis: int, agent_warps: int) -> SpreadLin
     """Return the lines of a tile that no form says how to reduce, where these are best in place.
 
     Another layout would move the whole tile: of a matrix that is dealt as one line, or of rows that
-    are shown as pairs.  None for layouts by rows.
+    are shown as pairs.  None for layouts by rows, but along the middle of them: channels of images.
     """
-    form = blocked(layout)
-    if (form is not None and form.is_by_rows) or len(layout.shape) == 1:
+    form, rank = blocked(layout), len(layout.shape)
+    is_by_rows = form is not None and form.is_by_rows and (axis == rank - 1 or rank == MATRIX)
+    if is_by_rows or rank == 1:
         return None
     spread = SpreadLines.of(layout, axis)
-    return spread if spread is not None and spread.is_near(agent_warps) else None
+    return spread if spread is not None and spread.is_near(agent_warps, are_halved=True) else None
 
 
 def registers_of_lines(
@@ -184,6 +194,39 @@ def between_warps(
         ]
 
     return [all_of([left(line, warp) for warp in range(count)]) for line in lines]
+
+
+def between_warps_by_lanes(
+    e: ThreadBuilder,
+    op: Operation,
+    spread: SpreadLines,
+    values: Sequence[SSAValue],
+    all_of: Callable[[Sequence[SSAValue]], SSAValue],
+) -> list[SSAValue]:
+    """Combine what each lane has over the warps that share lines, in which lanes have the same."""
+    count, threads = 1 << len(spread.warps), spread.source.threads
+    apart = threads // count
+    buffer = scratch(e, op, threads * len(values), values[0].type)
+    lane = number_of(e, _threads_of_groups(spread))
+    own = add(e, multiply(e, number_of(e, groups(spread)), apart * len(values)), lane)
+    for k, value in enumerate(values):
+        e.insert(StoreOp(value, advance(e, buffer.pointer, own), offset=k * apart))
+    synchronize_agent(e)
+    pointer = advance(e, buffer.pointer, lane)
+
+    def left(k: int, warp: int) -> SSAValue:
+        offset = (warp * len(values) + k) * apart
+        return e.insert(LoadOp(pointer, buffer.element, offset=offset)).result
+
+    return [all_of([left(k, warp) for warp in range(count)]) for k in range(len(values))]
+
+
+def _threads_of_groups(spread: SpreadLines) -> Table:
+    """By thread, its number among those of its warp's group: bits that no warp shares lines by."""
+    threads = np.arange(spread.source.threads)
+    bits = [1 << k for k in range((spread.source.threads - 1).bit_length())]
+    others = [bit for bit in bits if bit not in spread.warps]
+    return np.sum([threads // bit % 2 << k for k, bit in enumerate(others)], axis=0)
 
 
 def groups(spread: SpreadLines) -> Table:
