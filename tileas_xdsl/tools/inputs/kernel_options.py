@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -40,6 +41,14 @@ def extents(text: str) -> Grid:
     if prod(numbers) > MAX_BLOCKS:
         raise typer.BadParameter(f"{text} are more than {MAX_BLOCKS} blocks")
     return Grid(*(*numbers, 1, 1)[:3])
+
+
+def given_options(ctx: typer.Context, parameters: Iterable[str]) -> Iterator[str]:
+    """Those of some parameters' options that stand on the command line."""
+    for name in parameters:
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            yield f"--{name.replace('_', '-')}"
 
 
 def known_target(name: str | None) -> str | None:

@@ -48,42 +48,47 @@ def _known_sections(names: list[str]) -> list[str]:
     return names
 
 
+ShowOption = Annotated[
+    list[str],
+    typer.Option(
+        metavar="SECTION",
+        callback=_known_sections,
+        help="Print this section whole instead of the summary: loops, reasons, occupancy, "
+        "waves, registers, shared, accesses, layouts, conversions, or all.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")]
+LineOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Say which passes changed what this line of the source became, and to what."
+    ),
+]
+ModeOption = Annotated[
+    str | None,
+    typer.Option(callback=_known_mode, help="Of tl kernels: improved, or parity with TileLang."),
+]
+SvgOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Of tl kernels: draw who owns what into this folder, a picture a buffer and loop.",
+    ),
+]
+
+
 def explain(
     input_file: RunnableInput,
     kernel: KernelOption = None,
     target: CompileTargetOption = None,
     sig: SignatureOption = None,
-    show: Annotated[
-        list[str],
-        typer.Option(
-            metavar="SECTION",
-            callback=_known_sections,
-            help="Print this section whole instead of the summary: loops, reasons, occupancy, "
-            "waves, registers, shared, accesses, layouts, conversions, or all.",
-        ),
-    ] = [],  # noqa: B006
-    json: Annotated[bool, typer.Option("--json", help="Print all that is known as JSON.")] = False,
-    line: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Say which passes changed what this line of the source became, and to what."
-        ),
-    ] = None,
+    show: ShowOption = [],  # noqa: B006
+    json: JsonOption = False,
+    line: LineOption = None,
     grid: OptionalGridOption = None,
     arg: ArgOption = [],  # noqa: B006
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            callback=_known_mode, help="Of tl kernels: improved, or parity with TileLang."
-        ),
-    ] = None,
-    svg: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Of tl kernels: draw who owns what into this folder, a picture a buffer and loop.",
-        ),
-    ] = None,
+    mode: ModeOption = None,
+    svg: SvgOption = None,
 ) -> None:
     """Explain what bounds a kernel, what it uses, and why.
 

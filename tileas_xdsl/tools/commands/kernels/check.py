@@ -10,6 +10,7 @@ import typer
 
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.inputs.kernel_options import (
+    BlockOption,
     ClusterOption,
     ExecutorOption,
     Grid,
@@ -50,68 +51,73 @@ def _suppressions(texts: list[str]) -> list[str]:
     return texts
 
 
+OptionalGrid = Annotated[
+    Grid | None,
+    typer.Option(parser=extents, metavar="X[,Y[,Z]]", help="Blocks of the grid, by default 1."),
+]
+LaunchOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.json",
+        help="The launch as a JSON object with kernel, grid, block, cluster, shared and args; "
+        "options of the command line win.",
+    ),
+]
+OptionalSharedOption = Annotated[
+    int | None, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
+]
+AllowOption = Annotated[
+    list[str],
+    typer.Option(
+        metavar="KIND[:LINE]",
+        callback=_suppressions,
+        help="Accept findings of a kind, everywhere or at a line of the PTX or of the source.",
+    ),
+]
+OrdersOption = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Orders in which asynchronous operations complete: at once, late, random; random "
+        "ones also run several blocks at a time.",
+    ),
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="The first random order.")]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        show_default="20 million",
+        help="Instructions of a cluster after which it is said not to end.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+SarifOption = Annotated[
+    bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log, for code scanning.")
+]
+GithubOption = Annotated[
+    bool, typer.Option("--github", help="Print annotations of GitHub Actions.")
+]
+
+
 def check(
     input_file: RunnableInput,
-    grid: Annotated[
-        Grid | None,
-        typer.Option(parser=extents, metavar="X[,Y[,Z]]", help="Blocks of the grid, by default 1."),
-    ] = None,
+    grid: OptionalGrid = None,
     arg: RunnableArgOption = [],  # noqa: B006
-    launch: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json",
-            help="The launch as a JSON object with kernel, grid, block, cluster, shared and args; "
-            "options of the command line win.",
-        ),
-    ] = None,
+    launch: LaunchOption = None,
     kernel: KernelOption = None,
     sig: SignatureOption = None,
     target: TargetOption = None,
-    block: Annotated[
-        Grid | None,
-        typer.Option(
-            parser=extents,
-            metavar="X[,Y[,Z]]",
-            help="With .ptx files: threads of a block, if the kernel does not say.",
-        ),
-    ] = None,
+    block: BlockOption = None,
     cluster: ClusterOption = None,
-    shared: Annotated[
-        int | None, typer.Option(min=0, help="With .ptx files: bytes of dynamic shared memory.")
-    ] = None,
-    allow: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KIND[:LINE]",
-            callback=_suppressions,
-            help="Accept findings of a kind, everywhere or at a line of the PTX or of the source.",
-        ),
-    ] = [],  # noqa: B006
-    schedules: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Orders in which asynchronous operations complete: at once, late, random; random "
-            "ones also run several blocks at a time.",
-        ),
-    ] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="The first random order.")] = 0,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="20 million",
-            help="Instructions of a cluster after which it is said not to end.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    as_sarif: Annotated[
-        bool, typer.Option("--sarif", help="Print a SARIF 2.1.0 log, for code scanning.")
-    ] = False,
-    as_github: Annotated[
-        bool, typer.Option("--github", help="Print annotations of GitHub Actions.")
-    ] = False,
+    shared: OptionalSharedOption = None,
+    allow: AllowOption = [],  # noqa: B006
+    schedules: OrdersOption = 3,
+    seed: SeedOption = 0,
+    limit: LimitOption = None,
+    as_json: JsonOption = False,
+    as_sarif: SarifOption = False,
+    as_github: GithubOption = False,
     jobs: JobsOption = 1,
     executor: ExecutorOption = None,
 ) -> None:

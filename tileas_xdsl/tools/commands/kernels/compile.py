@@ -16,10 +16,11 @@ from tileas_xdsl.tools.inputs.kernel_options import (
     CompileTargetOption,
     KernelOption,
     SignatureOption,
+    given_options,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.utils.arg_spec import ArgSpec
@@ -60,66 +61,83 @@ _BY_SUFFIX = {".cubin": Emit.CUBIN, ".ptx": Emit.PTX, ".tileirbc": Emit.BYTECODE
 """What a file holds by how its name ends."""
 
 
+EmitOption = Annotated[
+    Emit | None,
+    typer.Option(
+        help="The kernel as it is read, as text or as Tile IR bytecode; the IR after the last "
+        "pass, PTX, or what ptxas makes of it.  By default what the name of the file says "
+        "(.cubin, .ptx, .tileirbc), else PTX."
+    ),
+]
+OutOption = Annotated[
+    str, typer.Option("-o", "--out", metavar="FILE", help="The file to write; - is stdout.")
+]
+PassesOption = Annotated[
+    str | None,
+    typer.Option(
+        "-p",
+        "--passes",
+        metavar="PASSES",
+        help="The passes, or a pipeline; without it those that lower such a kernel to PTX.",
+    ),
+]
+PersistentOption = Annotated[
+    Persistent,
+    typer.Option(
+        help="Whether CTAs take one tile block after another, as many as run at once, which a "
+        "launch passes the grid to (tileas-make-persistent): where that pays, where it can be, "
+        "or never; or each takes over CTAs that have not started (tileas-dynamic-persistent)."
+    ),
+]
+FactsOption = Annotated[
+    bool, typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell.")
+]
+TimePassesOption = Annotated[
+    bool, typer.Option("--time-passes", help="Say on stderr how long each pass took.")
+]
+PrintAfterAllOption = Annotated[
+    bool, typer.Option("--print-ir-after-all", help="Print the IR after each pass to stderr.")
+]
+PrintAfterOption = Annotated[
+    list[str], typer.Option(metavar="PASS", help="Print the IR after this pass to stderr.")
+]
+VerifyEachOption = Annotated[
+    bool, typer.Option("--verify-each", help="Verify the IR after each pass.")
+]
+CrashReproducerOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where to write what shows a crash of a pass again ('tileas-opt "
+        "--run-reproducer'); by default in the folder TILEAS_REPRODUCER_DIR, or that for "
+        "temporary files.",
+    ),
+]
+
+_OF_PASSES = (
+    *("passes", "persistent", "facts", "time_passes"),
+    *("print_ir_after_all", "print_ir_after", "verify_each"),
+)
+"""Parameters whose options say something of passes."""
+
+
 def compile(
+    ctx: typer.Context,
     input_file: CompilableInput,
     kernel: KernelOption = None,
     target: CompileTargetOption = None,
-    emit: Annotated[
-        Emit | None,
-        typer.Option(
-            help="The kernel as it is read, as text or as Tile IR bytecode; the IR after the last "
-            "pass, PTX, or what ptxas makes of it.  By default what the name of the file says "
-            "(.cubin, .ptx, .tileirbc), else PTX."
-        ),
-    ] = None,
+    emit: EmitOption = None,
     sig: SignatureOption = None,
     bytecode_version: BytecodeVersionOption = None,
-    out: Annotated[
-        str, typer.Option("-o", "--out", metavar="FILE", help="The file to write; - is stdout.")
-    ] = "-",
-    passes: Annotated[
-        str | None,
-        typer.Option(
-            "-p",
-            "--passes",
-            metavar="PASSES",
-            help="The passes, or a pipeline; without it those that lower such a kernel to PTX.",
-        ),
-    ] = None,
-    persistent: Annotated[
-        Persistent,
-        typer.Option(
-            help="Whether CTAs take one tile block after another, as many as run at once, which a "
-            "launch passes the grid to (tileas-make-persistent): where that pays, where it can be, "
-            "or never; or each takes over CTAs that have not started (tileas-dynamic-persistent)."
-        ),
-    ] = Persistent.AUTO,
-    facts: Annotated[
-        bool,
-        typer.Option("--facts", help="Say on stderr what ptxas and the machine code tell."),
-    ] = False,
-    time_passes: Annotated[
-        bool, typer.Option("--time-passes", help="Say on stderr how long each pass took.")
-    ] = False,
-    print_ir_after_all: Annotated[
-        bool, typer.Option("--print-ir-after-all", help="Print the IR after each pass to stderr.")
-    ] = False,
-    print_ir_after: Annotated[
-        list[str],
-        typer.Option(metavar="PASS", help="Print the IR after this pass to stderr."),
-    ] = [],  # noqa: B006
-    verify_each: Annotated[
-        bool, typer.Option("--verify-each", help="Verify the IR after each pass.")
-    ] = False,
-    crash_reproducer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write what shows a crash of a pass again ('tileas-opt "
-            "--run-reproducer'); by default in the folder TILEAS_REPRODUCER_DIR, or that for "
-            "temporary files.",
-        ),
-    ] = None,
+    out: OutOption = "-",
+    passes: PassesOption = None,
+    persistent: PersistentOption = Persistent.AUTO,
+    facts: FactsOption = False,
+    time_passes: TimePassesOption = False,
+    print_ir_after_all: PrintAfterAllOption = False,
+    print_ir_after: PrintAfterOption = [],  # noqa: B006
+    verify_each: VerifyEachOption = False,
+    crash_reproducer: CrashReproducerOption = None,
 ) -> None:
     """Compile a kernel to PTX or machine code.
 
@@ -129,26 +147,15 @@ def compile(
     'ptxas') cubins can be written, and products that ptxas serialises are errors,
     and spills are warnings.
     """
-    from tileas_xdsl.backend.nvidia_tools import MissingToolError
     from tileas_xdsl.tools.deep_stack import with_deep_stack
-    from tileas_xdsl.tools.inputs.programs import load_input, print_diagnostics, reported_errors
+    from tileas_xdsl.tools.inputs.programs import load_input, reported_errors
 
     emit = emit or _BY_SUFFIX.get(Path(out).suffix, Emit.PTX)
     if emit in _BINARIES and out == "-" and sys.stdout.isatty():
         fail(f"a {emit} is no text for a terminal: name a file with -o", 2)
     if emit in _SOURCES:
-        _refuse(
-            emit,
-            {
-                "--passes": passes is not None,
-                "--persistent": persistent is not Persistent.AUTO,
-                "--facts": facts,
-                "--time-passes": time_passes,
-                "--print-ir-after-all": print_ir_after_all,
-                "--print-ir-after": bool(print_ir_after),
-                "--verify-each": verify_each,
-            },
-        )
+        for option in given_options(ctx, _OF_PASSES):
+            fail(f"{option} is of no use with --emit {emit}, for which no pass runs", 2)
         with reported_errors():
             content = _source(input_file, emit, sig, target, bytecode_version)
         _write(out, content)
@@ -173,23 +180,24 @@ def compile(
         if time_passes:
             for one in compiled.values():
                 _print_times(one)
-        try:
-            assembled = compiled.assemble() if facts or emit is Emit.CUBIN else None
-            print_diagnostics(() if assembled is None else assembled.warnings)
-            if facts and assembled is not None:
-                for one in compiled.values():
-                    _print_facts(one, assembled)
-        except MissingToolError as error:
-            fail(str(error))
+        assembled = _assembled(compiled, facts=facts) if facts or emit is Emit.CUBIN else None
         content = _content(compiled, emit, assembled)
     _write(out, content)
 
 
-def _refuse(emit: Emit, given: Mapping[str, bool]) -> None:
-    """No passes run for a kernel as it was read, so that options about them are a mistake."""
-    for option, is_given in given.items():
-        if is_given:
-            fail(f"{option} is of no use with --emit {emit}, for which no pass runs", 2)
+def _assembled(compiled: CompiledModule, *, facts: bool) -> Assembled:
+    """What ptxas makes of the kernels; its warnings are printed, and facts where they are asked."""
+    from tileas_xdsl.backend.nvidia_tools import MissingToolError
+    from tileas_xdsl.tools.inputs.programs import print_diagnostics
+
+    try:
+        assembled = compiled.assemble()
+        print_diagnostics(assembled.warnings)
+        for one in compiled.values() if facts else ():
+            _print_facts(one, assembled)
+    except MissingToolError as error:
+        fail(str(error))
+    return assembled
 
 
 def _source(

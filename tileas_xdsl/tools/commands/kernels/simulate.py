@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -29,6 +29,7 @@ from tileas_xdsl.tools.inputs.kernel_options import (
     SignatureOption,
     TargetOption,
     ToleranceOption,
+    given_options,
     parse_specs,
 )
 
@@ -125,69 +126,90 @@ def _named_path(name: str) -> Path:
     return Path(name)
 
 
+LevelOption = Annotated[
+    Level | None,
+    typer.Option(
+        help="Run the tiles, or the PTX that they are compiled to; of Tile IR and cuTile also "
+        "what they mean themselves, before any lowering. .ptx files: ptx."
+    ),
+]
+PolicyOption = Annotated[
+    PolicyName | None,
+    typer.Option(
+        help="Who runs next: the one that waited longest, anyone, or who has the least reason."
+    ),
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="Which random schedule; with --schedules, the first of them."),
+]
+OrderOption = Annotated[
+    EventOrder | None,
+    typer.Option(
+        help="With PTX: asynchronous operations complete at once, late, or randomly; with drift "
+        "warps fall behind, too."
+    ),
+]
+HostCodeOption = Annotated[
+    bool,
+    typer.Option(
+        "--host-code", help="With --level ptx: compiled host code encodes the tensor maps."
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(parser=_named_path, metavar="DIR", help="Write every array as DIR/arg<N>.npy."),
+]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(parser=_named_path, metavar="FILE", help="Write a trace for ui.perfetto.dev."),
+]
+TimelineOption = Annotated[
+    Path | None,
+    typer.Option(parser=_named_path, metavar="FILE", help="Draw the run as an SVG picture."),
+]
+PredictOption = Annotated[
+    bool,
+    typer.Option(
+        "--predict",
+        help="Predict the launch's time on a GPU by the scheduler's model of units.",
+    ),
+]
+
+_ONLY_OF_TILES = ("policy", "trace", "timeline", "predict")
+_ONLY_OF_PTX_FILES = ("block", "cluster", "shared")
+_ONLY_OF_COMPILED_PTX = ("host_code", "sig")
+_NOT_OF_TILES = ("order", "block", "shared", "host_code")
+_NOT_OF_TILE_IR = (
+    *("schedules", "seed", "order", "target", "tolerance", "jobs", "executor", "host_code"),
+    *_ONLY_OF_TILES,
+    *_ONLY_OF_PTX_FILES,
+)
+"""Parameters whose options have no meaning at other levels, or with other files."""
+
+
 def simulate(
+    ctx: typer.Context,
     input_file: RunnableInput,
     grid: GridOption,
     arg: RunnableArgOption = [],  # noqa: B006
     kernel: KernelOption = None,
     sig: SignatureOption = None,
-    level: Annotated[
-        Level | None,
-        typer.Option(
-            help="Run the tiles, or the PTX that they are compiled to; of Tile IR and cuTile also "
-            "what they mean themselves, before any lowering. .ptx files: ptx."
-        ),
-    ] = None,
+    level: LevelOption = None,
     target: TargetOption = None,
     cluster: ClusterOption = None,
-    policy: Annotated[
-        PolicyName | None,
-        typer.Option(
-            help="Who runs next: the one that waited longest, anyone, or who has the least reason."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Which random schedule; with --schedules, the first of them."),
-    ] = None,
-    order: Annotated[
-        EventOrder | None,
-        typer.Option(
-            help="With PTX: asynchronous operations complete at once, late, or randomly; with "
-            "drift warps fall behind, too."
-        ),
-    ] = None,
+    policy: PolicyOption = None,
+    seed: SeedOption = None,
+    order: OrderOption = None,
     block: BlockOption = None,
     shared: DynamicSharedOption = 0,
-    host_code: Annotated[
-        bool,
-        typer.Option(
-            "--host-code", help="With --level ptx: compiled host code encodes the tensor maps."
-        ),
-    ] = False,
+    host_code: HostCodeOption = False,
     schedules: SchedulesOption = None,
     tolerance: ToleranceOption = 0.0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=_named_path, metavar="DIR", help="Write every array as DIR/arg<N>.npy."
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(parser=_named_path, metavar="FILE", help="Write a trace for ui.perfetto.dev."),
-    ] = None,
-    timeline: Annotated[
-        Path | None,
-        typer.Option(parser=_named_path, metavar="FILE", help="Draw the run as an SVG picture."),
-    ] = None,
-    predict: Annotated[
-        bool,
-        typer.Option(
-            "--predict",
-            help="Predict the launch's time on a GPU by the scheduler's model of units.",
-        ),
-    ] = False,
+    out: OutOption = None,
+    trace: TraceOption = None,
+    timeline: TimelineOption = None,
+    predict: PredictOption = False,
     jobs: JobsOption = 1,
     executor: ExecutorOption = None,
 ) -> None:
@@ -203,103 +225,39 @@ def simulate(
     from tileas_xdsl.tools.running.ptx_runs import PtxLaunch
     from tileas_xdsl.tools.running.ptx_simulation import run_ptx
 
-    outputs = _Outputs(out, trace, timeline)
-    if level is Level.TILE_IR:
-        with reported_errors():
-            _check_outputs(outputs)
-            _refuse(
-                "--level tileir",
-                {
-                    "--policy": policy is not None,
-                    "--schedules": schedules is not None,
-                    "--seed": seed is not None,
-                    "--order": order is not None,
-                    "--trace": trace is not None,
-                    "--timeline": timeline is not None,
-                    "--block": block is not None,
-                    "--cluster": cluster is not None,
-                    "--target": target is not None,
-                    "--shared": shared > 0,
-                    "--host-code": host_code,
-                    "--tolerance": tolerance > 0,
-                    "--predict": predict,
-                    "--jobs": jobs > 1,
-                    "--executor": executor is not None,
-                },
-            )
-            _simulate_meaning(input_file, arg, kernel, sig, grid, out)
-        return
-    is_text = input_file.endswith(".ptx")
+    is_text, outputs = input_file.endswith(".ptx"), _Outputs(out, trace, timeline)
     with reported_errors():
         _check_outputs(outputs)
-        if is_text or level is Level.PTX:
-            _refuse(
-                "--level ptx",
-                {
-                    "--level tile": level is Level.TILE,
-                    "--policy": policy is not None,
-                    "--trace": trace is not None,
-                    "--timeline": timeline is not None,
-                    "--block": block is not None and not is_text,
-                    "--cluster": cluster is not None and not is_text,
-                    "--shared": shared > 0 and not is_text,
-                    "--host-code": host_code and is_text,
-                    "--sig": sig is not None and is_text,
-                    "--predict": predict,
-                },
-            )
+        if level is Level.TILE_IR:
+            from tileas_xdsl.tools.running.tile_ir_simulation import run_tile_ir
+
+            _refuse(Level.TILE_IR, given_options(ctx, _NOT_OF_TILE_IR))
+            run_tile_ir(input_file, arg, kernel, sig, grid, out)
+        elif is_text or level is Level.PTX:
+            kept = _ONLY_OF_COMPILED_PTX if is_text else _ONLY_OF_PTX_FILES
+            _refuse(Level.PTX, ["--level tile"] if level is Level.TILE else [])
+            _refuse(Level.PTX, given_options(ctx, (*_ONLY_OF_TILES, *kept)))
             orders = _orders(schedules, order, seed)
             launch = PtxLaunch(kernel, grid, block, cluster, target, shared, host_code, sig)
             run_ptx(input_file, arg, launch, orders, tolerance, executor or jobs, out)
-            return
-        _refuse(
-            "--level tile",
-            {
-                "--order": order is not None,
-                "--block": block is not None,
-                "--shared": shared > 0,
-                "--host-code": host_code,
-                "--arg map:": any(text.startswith("map:") for text in arg),
-            },
-        )
-        chosen = _schedules(schedules, policy, seed)
-        request = _Request(
-            input_file,
-            arg,
-            grid,
-            cluster,
-            kernel,
-            target,
-            executor or jobs,
-            tolerance,
-            chosen,
-            outputs,
-            sig,
-            predict,
-        )
-        _simulate(request)
+        else:
+            _refuse(Level.TILE, given_options(ctx, _NOT_OF_TILES))
+            _refuse(Level.TILE, ["--arg map:"] if any(s.startswith("map:") for s in arg) else [])
+            chosen = _schedules(schedules, policy, seed)
+            _simulate(
+                _Request(
+                    input_file, arg, grid, cluster, kernel, target, executor or jobs, tolerance,
+                    chosen, outputs, sig, predict,
+                )
+            )  # fmt: skip
 
 
-def _simulate_meaning(
-    path: str,
-    specs: Sequence[str],
-    kernel: str | None,
-    signature: str | None,
-    grid: Grid,
-    folder: Path | None,
-) -> None:
-    from tileas_xdsl.tools.running.tile_ir_simulation import run_tile_ir
-
-    run_tile_ir(path, specs, kernel, signature, grid, folder)
-
-
-def _refuse(level: str, given: Mapping[str, bool]) -> None:
-    """Options that mean nothing at a level are wrong."""
+def _refuse(level: Level, options: Iterable[str]) -> None:
+    """Raise `UsageError` for the first of the options, which have no meaning at a level."""
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 
-    for option, is_given in given.items():
-        if is_given:
-            raise UsageError(f"{option} has no meaning with {level}")
+    for option in options:
+        raise UsageError(f"{option} has no meaning with --level {level}")
 
 
 def _orders(
