@@ -536,6 +536,28 @@ func.func @scaled(%x: !nv_tileas.tiled_view<64x16xf32, gmem>, %s: !nv_tileas.til
 // CHECK:         %a = nv_tileas.tiled_load {{.*}} -> tensor<64x16xf32, #nv_tileas.blocked<"((32,2),(4,4)):((4@thread,4@value),(1@value,1@thread))">>
 // CHECK-NEXT:    %line = nv_tileas.tiled_load {{.*}} -> tensor<1x64xf32, #nv_tileas.linear<"(1,(32,2),4):(0,(4@thread,1@value),1@thread)">>
 
+// So is a value for each row of a product, made a column, by the threads that have its accumulators.
+
+func.func @scaled_product(%a: tensor<64x64xf8E4M3FN, #nv_tileas.shared<(64,64),(64,1),swizzle<2,4,3>>>, %b: tensor<64x64xf8E4M3FN, #nv_tileas.shared<(64,64),(1,64),swizzle<2,4,3>>>, %s: !nv_tileas.tiled_view<64xf32, gmem>, %x: !nv_tileas.tiled_view<64x64xf32, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %v = nv_tileas.tiled_load %s[%i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<64xf32, gmem> -> tensor<64xf32>
+  %column = nv_tileas.expand_dims %v {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %d = nv_tileas.dot %a, %b, %zero {atom = #nv_tileas<atom wgmma_f8e4m3_f8e4m3_f32>} : tensor<64x64xf8E4M3FN, #nv_tileas.shared<(64,64),(64,1),swizzle<2,4,3>>>, tensor<64x64xf8E4M3FN, #nv_tileas.shared<(64,64),(1,64),swizzle<2,4,3>>>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %all = nv_tileas.generate : tensor<64x64xf32> {
+  ^bb0(%r: index, %c: index):
+    %none = arith.constant 0 : index
+    %one = tensor.extract %column[%r, %none] : tensor<64x1xf32>
+    nv_tileas.yield %one : f32
+  }
+  %p = arith.mulf %d, %all : tensor<64x64xf32>
+  nv_tileas.tiled_store %p, %x[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<64x64xf32>, !nv_tileas.tiled_view<64x64xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @scaled_product
+// CHECK:         %v = nv_tileas.tiled_load {{.*}} -> tensor<64xf32, #nv_tileas.linear<"((8,2,4),4):((4@thread,1@value,32@thread),1@thread)">>
+// CHECK-NEXT:    %column = nv_tileas.expand_dims {{.*}} -> tensor<64x1xf32, #nv_tileas.linear<"((8,2,4),1,4):((4@thread,1@value,32@thread),0,1@thread)">>
+
 // 17. What is only stored, as a view, is stored by the threads that have it: rows by chunks, and values of
 // rows by one of the threads that share a row.
 

@@ -87,3 +87,25 @@ def rows_by_blocks(x, w, y):
         rows = ct.load(x, (i, 0), (2, 512), padding_mode=ZERO)
         scale = ct.load(w, (i,), (2,), padding_mode=ZERO)
         ct.store(y, (i, 0), (rows - ct.sum(rows, axis=1, keepdims=True) / 512) * scale[:, None])
+
+
+@ct.kernel
+def wandering(x, y, sums, count: int, by: int):
+    """Rows whose place each round computes from that of the one before, less their means."""
+    total, at = ct.zeros((512,), dtype=ct.float32), 1
+    for i in range(count):
+        row = ct.load(x, (at, 0), (1, 512), padding_mode=ZERO)
+        ct.store(y, (i, 0), row - ct.sum(row, axis=1, keepdims=True) / 512)
+        total = total + ct.reshape(row, (512,)) * at
+        at = (at * 3 + by) % 9
+    ct.store(sums, (0,), total)
+
+
+@ct.kernel
+def found_places(x, y, places, count: int):
+    """Each round loads where the next one loads: no place is known before it."""
+    at = 0
+    for i in range(count):
+        row = ct.load(x, (at, 0), (1, 512), padding_mode=ZERO)
+        ct.store(y, (i, 0), row)
+        at = ct.load(places, (at,), (1,)).item()

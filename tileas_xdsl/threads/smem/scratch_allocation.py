@@ -3,7 +3,9 @@
 Each exchange gets memory of its own as long as that is cheap: a buffer may be overwritten only when
 all threads have read it, which costs a barrier. Above `REUSE_THRESHOLD`, or where the kernel is
 short of shared memory (`plan.is_thrifty`), the smallest free buffer that fits is reused behind a
-barrier, and a large one is split. 64x64 f16 exchanges (8 KiB) in a kernel that is not short:
+barrier, and a large one is split. All exchanges of a warp reuse them where several warps are to
+share a CTA (`share-ctas`): its barrier is one of the warp. 64x64 f16 exchanges (8 KiB) in a kernel
+that is not short:
 
     1st to 4th    8 KiB each of their own           no barrier before the store
     5th           one of the four                   barrier, then store: 40 KiB would pass 32 KiB
@@ -18,6 +20,7 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tileas_xdsl.layout.integers import align_up
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.threads.codegen.barriers import (
     separate_rounds,
     synchronize_agent,
@@ -45,17 +48,18 @@ def allocate_scratch(
     it wrote itself; in a loop such a buffer is not reused, as there is no barrier between the
     warps.
     """
-    owner, again = e.source or op, runs_again(op)
+    owner, again, is_alone = e.source or op, runs_again(op), _waits_for_itself(e)
     buffers = e.scratch_buffers.setdefault(e.agent.number, [])
     if e.plan.is_thrifty:
         _add_dead_memory(e, op, buffers)
-    if e.plan.is_thrifty or sum(buffer.bytes for buffer in buffers) + size > REUSE_THRESHOLD:
+    is_scarce = sum(buffer.bytes for buffer in buffers) + size > REUSE_THRESHOLD
+    if e.plan.is_thrifty or is_alone or is_scarce:
         fits = [
             buffer
             for buffer in buffers
             if buffer.bytes >= size
             and buffer.owner is not owner
-            and not buffer.is_kept
+            and (is_alone or not buffer.is_kept)
             and buffer.offset % alignment == 0
             and not (e.plan.is_thrifty and _is_better_kept(e, buffer, size))
         ]
@@ -73,6 +77,11 @@ def allocate_scratch(
         # The previous iteration may still be reading the buffer.
         synchronize_warp(e) if by_warp else separate_rounds(e, made)
     return offset
+
+
+def _waits_for_itself(e: ThreadBuilder) -> bool:
+    """Whether an agent is a warp of a CTA that several share: a barrier is one of the warp."""
+    return e.agent.threads == WARP and bool(e.plan.facts.spec.persistent)
 
 
 def release_scratch(e: ThreadBuilder, offset: int) -> None:

@@ -67,6 +67,36 @@ def test_a_chain_is_followed_step_by_step() -> None:
     np.testing.assert_array_equal(kernel.emulate(x, y, 5).arrays[1], wanted)
 
 
+@pytest.mark.parametrize("count", [0, 3, 8, 14])
+def test_places_that_each_round_computes_for_the_next_are_known_ahead(count: int) -> None:
+    x = RNG.standard_normal((9, 512)).astype(np.float32)
+    args = (x, np.full((14, 512), 7, np.float32), np.zeros(512, np.float32), count, 5)
+    kernel = tileas.compile(kernels.wandering, *args, target="sm_90a")
+    assert re.search(r"rounds_loaded_together = [24]\b", kernel.ir("tileas-pipeline-loads"))
+    found = kernel.emulate(*args)
+    assert not found.findings
+    places = [1]
+    while len(places) < count:
+        places.append((places[-1] * 3 + 5) % 9)
+    rows, weights = x[places[:count]].astype(np.float64), np.array(places[:count])
+    wanted = np.full((14, 512), 7.0)
+    wanted[:count] = rows - rows.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-5)
+    np.testing.assert_allclose(found.arrays[2], weights @ rows, atol=1e-4)
+
+
+def test_places_that_a_round_loads_are_known_late() -> None:
+    x = RNG.standard_normal((9, 512)).astype(np.float32)
+    places = RNG.permutation(9).astype(np.int32)
+    args = (x, np.zeros((6, 512), np.float32), places, 6)
+    kernel = tileas.compile(kernels.found_places, *args, target="sm_90a")
+    assert "rounds_loaded_together" not in kernel.ir("tileas-pipeline-loads")
+    at = [0]
+    while len(at) < 6:
+        at.append(places[at[-1]])
+    np.testing.assert_array_equal(kernel.emulate(*args).arrays[1], x[at])
+
+
 def test_rows_in_turn_whose_threads_wait_for_each_other() -> None:
     x = RNG.standard_normal((17, 512)).astype(np.float32)
     kernel = tileas.compile(kernels.rows_in_turn, x, x.copy(), target="sm_90a")

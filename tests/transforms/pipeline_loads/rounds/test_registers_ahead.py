@@ -59,6 +59,27 @@ def test_rows_through_pointers(bounds: tuple[int, int, int]) -> None:
     np.testing.assert_allclose(found.arrays[2], x[rows].sum(axis=0, dtype=np.float64), atol=1e-5)
 
 
+@cache
+def _wandering() -> CompiledKernel:
+    args = (X, np.zeros((14, 512), np.float32), np.zeros(512, np.float32), 14, 5)
+    return _alone(tileas.compile(kernels.wandering, *args, target="sm_90a"))
+
+
+@pytest.mark.parametrize("count", [0, 1, 14])
+def test_places_that_each_round_computes_for_the_next(count: int) -> None:
+    args = (X, np.full((14, 512), 7, np.float32), np.zeros(512, np.float32), count, 5)
+    found = _wandering().emulate(*args)
+    assert not found.findings
+    places = [1]
+    while len(places) < count:
+        places.append((places[-1] * 3 + 5) % 9)
+    rows = X[places[:count]].astype(np.float64)
+    wanted = np.full((14, 512), 7.0)
+    wanted[:count] = rows - rows.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-5)
+    np.testing.assert_allclose(found.arrays[2], np.array(places[:count]) @ rows, atol=1e-4)
+
+
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 @pytest.mark.parametrize("blocks", [1, 3, 20])
 def test_tiles_of_rows_in_turn(blocks: int, target: str) -> None:

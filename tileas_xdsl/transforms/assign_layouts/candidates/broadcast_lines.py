@@ -4,7 +4,8 @@
     %tile = generate { ^(%i, %j): extract %logs[0, %j] } : tensor<128x64xf32, accumulators>
 
 A thread of the accumulators has 16 of their 64 columns, so it gets these 16 elements of the line.
-In pieces of the line it would have to fetch them from other threads, through shared memory.
+In pieces of the line it would have to fetch them from other threads, through shared memory.  So it
+is with columns, that `expand_dims` may make of a value for each row.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.analysis.memory.copied_chunks import copied_bytes
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp, ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.layout import Layout, make_layout
@@ -82,7 +83,7 @@ def _broadcasts(group: TileGroup) -> Iterator[tuple[SSAValue, int]]:
 def _broadcasts_of(value: SSAValue) -> Iterator[tuple[SSAValue, int]]:
     for use in value.uses:
         op = use.operation
-        if isinstance(op, ViewOp) or layout_role(op) is LayoutRole.ELEMENTWISE:
+        if isinstance(op, ViewOp | ExpandDimsOp) or layout_role(op) is LayoutRole.ELEMENTWISE:
             lines = [one for one in op.results if _line_axis(shape_of(one.type) or ()) is not None]
             for line in lines:
                 yield from _broadcasts_of(line)

@@ -11,19 +11,22 @@
 A loop of no more rounds than that, which are known, is written out with their numbers: taps of a
 filter load elements that lie beside each other (`join-neighbouring-loads`).
 
+What is carried may be in an address if numbers alone compute it, as the place of a tile block in a
+grid: it is computed for all rounds first, too (`numbers_ahead`).
+
 A round waits for what it loads, about a microsecond, with nothing else to do where few blocks share
 a multiprocessor; ptxas neither unrolls such loops nor moves loads over their back edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
 from typing import Any, TypeAlias
 
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryWriteEffect
@@ -46,6 +49,7 @@ from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, keeps_rows, resident_registers
+from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import carried_by
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 
 Load: TypeAlias = TiledLoadOp | LoadOp
@@ -94,10 +98,34 @@ def first_loads(loop: scf.ForOp) -> Sequence[Load]:
     if any(isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside):
         return ()
     mine, found = set(inside), list[Load]()
+    late = set(loop.body.block.args[1:]) - numbers_ahead(loop).keys()
     for op in loop.body.block.ops:
-        if isinstance(op, Load) and _may_come_first(op, loop, mine, found):
+        if isinstance(op, Load) and _may_come_first(op, late, mine, found):
             found.append(op)
     return found
+
+
+def numbers_ahead(loop: scf.ForOp) -> Mapping[SSAValue, SSAValue]:
+    """Return what a round gives the next one of the values that numbers alone are computed by.
+
+    Any round's are known before a round: the places of tile blocks in a grid, and how far it is.
+    """
+    found = {a: v for a, v in carried_by(loop).items() if not isinstance(a.type, TensorType)}
+    late = set(loop.body.block.args[1:]) - found.keys()
+    inside = set(operations_in(loop.body))
+    while lost := [a for a, v in found.items() if not _is_of_numbers(v, late, inside)]:
+        late |= set(lost)
+        found = {a: v for a, v in found.items() if a not in late}
+    return found
+
+
+def _is_of_numbers(
+    value: SSAValue, late: AbstractSet[SSAValue], inside: AbstractSet[Operation]
+) -> bool:
+    """Whether numbers compute a value in a loop, none of which is known `late`."""
+    before = [one for one in behind([value]) if one in inside]
+    read = {value, *(operand for one in before for operand in one.operands)}
+    return all(map(is_of_scalars, before)) and not read & late
 
 
 def _trips(loop: scf.ForOp) -> int | None:
@@ -119,9 +147,12 @@ def writes_by_place(op: Operation) -> bool:
 
 
 def _may_come_first(
-    op: Load, loop: scf.ForOp, inside: AbstractSet[Operation], others: Sequence[Load]
+    op: Load,
+    late: AbstractSet[SSAValue],
+    inside: AbstractSet[Operation],
+    others: Sequence[Load],
 ) -> bool:
-    """Whether threads load into registers, from a place that the number of the round gives.
+    """Whether threads load into registers, from a place that nothing gives which is known late.
 
     Of pointers it may be what other loads that come first found.
     """
@@ -134,11 +165,10 @@ def _may_come_first(
         return False
     before = {one for one in behind(op.operands) if one in inside}
     values = {value for one in (op, *before) for value in _read(one)}
-    carried = set(loop.body.block.args[1:])
     if isinstance(op, TiledLoadOp):
-        return all(map(is_of_scalars, before)) and not values & carried
+        return all(map(is_of_scalars, before)) and not values & late
     is_early = all(one in others or is_side_effect_free(one) for one in before)
-    return is_early and not values & carried and pointer_of(op.base.type) is not None
+    return is_early and not values & late and pointer_of(op.base.type) is not None
 
 
 def behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
@@ -242,6 +272,25 @@ def _end_of_whole(
     return end.result, (top, distance, rounds, many, length, end)
 
 
+def early_in_round(
+    loop: scf.ForOp, loads: Sequence[Load]
+) -> tuple[AbstractSet[Operation], Mapping[SSAValue, SSAValue]]:
+    """Return what is computed for the loads of a round, and the numbers that these read.
+
+    Those are what the next round has, by what this one has of it (`numbers_ahead`).
+    """
+    ahead, following = numbers_ahead(loop), dict[SSAValue, SSAValue]()
+    early = {*loads, *behind(value for op in loads for value in op.operands)}
+    while read := [arg for arg in ahead if arg not in following and _is_read(arg, early)]:
+        following |= {arg: ahead[arg] for arg in read}
+        early |= set(behind(ahead[arg] for arg in read))
+    return early, following
+
+
+def _is_read(value: SSAValue, operations: AbstractSet[Operation]) -> bool:
+    return any(value in set(_read(op)) for op in operations)
+
+
 def _fill(
     body: Block,
     loop: scf.ForOp,
@@ -252,10 +301,12 @@ def _fill(
     """Write rounds with these numbers, their loads first; return what they carry in the end."""
     inner = loop.body.block
     clones: list[dict[SSAValue, SSAValue]] = [{inner.args[0]: number} for number in numbers]
-    early = set(behind(value for load in loads for value in load.operands))
-    early |= set(loads)
+    early, following = early_in_round(loop, loads)
+    known: dict[SSAValue, SSAValue] = dict(zip(inner.args[1:], carried, strict=True))
     for mine in clones:
+        mine |= {arg: known[arg] for arg in following}
         body.add_ops([op.clone(mine) for op in inner.ops if op in early])
+        known = {arg: mine.get(value, value) for arg, value in following.items()}
     last = inner.last_op
     assert isinstance(last, scf.YieldOp)
     for mine in clones:

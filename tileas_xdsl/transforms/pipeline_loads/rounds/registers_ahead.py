@@ -35,9 +35,15 @@ from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import (
     MAX_REGISTERS,
     Load,
     behind,
+    early_in_round,
     first_loads,
 )
-from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import carrying, next_round
+from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import (
+    begin_of,
+    carrying,
+    computed_again,
+    next_round,
+)
 
 _REST = IntegerAttr(1, i32)
 """What loops over the rounds that are left have as `LOADED_TOGETHER`."""
@@ -67,11 +73,15 @@ def _carry_next(loop: scf.ForOp, loads: Sequence[Load]) -> None:
     made = carrying(loop, begun)
     assert isinstance(made, scf.ForOp)
     block = made.body.block
-    number = block.args[0]
     build = Builder(InsertPoint.before(loads[0]))
     is_there, known = next_round(made, build)
-    after = build.insert(arith.SelectOp(is_there, known[number], number)).result
-    following = _loaded(block, loads, build, {number: after})
+    _, passed = early_in_round(made, loads)
+    known |= {arg: computed_again(value, made, build) for arg, value in passed.items()}
+    after = {
+        arg: build.insert(arith.SelectOp(is_there, value, arg)).result
+        for arg, value in known.items()
+    }
+    following = _loaded(block, loads, build, after)
     last = block.last_op
     assert last is not None
     last.operands = [*last.operands[: -len(begun)], *following]
@@ -89,7 +99,7 @@ def _first(loop: scf.ForOp, loads: Sequence[Load]) -> Sequence[SSAValue]:
     then, otherwise = Block(), Block()
     inner = Builder(InsertPoint.at_end(then))
     block = loop.body.block
-    inner.insert(scf.YieldOp(*_loaded(block, loads, inner, {block.args[0]: loop.lb})))
+    inner.insert(scf.YieldOp(*_loaded(block, loads, inner, begin_of(loop))))
     zeros = Builder(InsertPoint.at_end(otherwise))
     zeros.insert(scf.YieldOp(*(constant(zeros, 0, op.result.type) for op in loads)))
     types = [op.result.type for op in loads]
