@@ -12,10 +12,10 @@ Source: CuTe DSL documentation (environment variables; tensors of the CPU by DLP
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from tileas_xdsl.check.capture.host_memory import HostMemory, show_on_gpu
 from tileas_xdsl.check.capture.host_runtime import HostRuntime
@@ -23,6 +23,9 @@ from tileas_xdsl.check.capture.launch_capture import CheckOptions, needed, repla
 from tileas_xdsl.check.reports import CheckReport
 
 INSTALL = "nvidia-cutlass-dsl"
+
+Replacement: TypeAlias = tuple[Any, Mapping[str, Any]]
+"""An object and its attributes while launches are captured, as `replaced` takes them."""
 
 
 @contextmanager
@@ -34,16 +37,29 @@ def cute_dsl(
     No GPU is needed: tensors are those of the CPU.  Raises `CaptureUnavailableError` if the DSL is
     not installed, `LaunchError` for launches that cannot be captured.
     """
-    engines = needed("cutlass._mlir.execution_engine", "cute_dsl", INSTALL)
-    jit = needed("cutlass.base_dsl.jit_executor", "cute_dsl", INSTALL)
-    functions = needed("cutlass.cutlass_dsl.cuda_jit_executor", "cute_dsl", INSTALL)
-    dsl = needed("cutlass.cutlass_dsl", "cute_dsl", INSTALL).CuTeDSL
-    tensors = needed("cutlass.cute.runtime", "cute_dsl", INSTALL)._Tensor
-    compiled = functions.CudaDialectJitCompiledFunction
-    make_engine, load_library = engines.ExecutionEngine, compiled._load_cuda_library
-    arguments, bind = jit.ExecutionArgs.generate_execution_args, dsl._get_function_bound_args
-    load_tensor, run = tensors.load_dltensor, jit.JitExecutor.run_compiled_program
+    dsl = _needed("cutlass.cutlass_dsl").CuTeDSL
     runtime, memory = HostRuntime(settings_of(target, options)), HostMemory()
+    with TemporaryDirectory() as folder:
+        compiles = {"arch": target, "keep_ptx": True, "lineinfo": True, "dump_dir": folder}
+        parts = [
+            (dsl._get_dsl().envar, compiles),
+            *_loading(runtime),
+            *_arguments(dsl, memory),
+            _launching(runtime, memory),
+        ]
+        with replaced(parts):
+            yield runtime.settings.reports
+
+
+def _needed(module: str) -> Any:
+    return needed(module, "cute_dsl", INSTALL)
+
+
+def _loading(runtime: HostRuntime) -> Iterator[Replacement]:
+    """Replace how host code and kernels are loaded."""
+    engines = _needed("cutlass._mlir.execution_engine")
+    compiled = _needed("cutlass.cutlass_dsl.cuda_jit_executor").CudaDialectJitCompiledFunction
+    make_engine, load_library = engines.ExecutionEngine, compiled._load_cuda_library
     calls = runtime.functions
 
     def engine(*args: Any, **keywords: Any) -> Any:
@@ -59,6 +75,17 @@ def cute_dsl(
         with runtime.in_host_code():
             load_library(function)
         return []
+
+    yield engines, {"ExecutionEngine": engine}
+    yield compiled, {"_load_cuda_library": loaded, "num_devices": 1}
+
+
+def _arguments(dsl: Any, memory: HostMemory) -> Iterator[Replacement]:
+    """Note the arrays of calls, by whichever way a function is called."""
+    execution = _needed("cutlass.base_dsl.jit_executor").ExecutionArgs
+    tensors = _needed("cutlass.cute.runtime")._Tensor
+    arguments, bind = execution.generate_execution_args, dsl._get_function_bound_args
+    load_tensor = tensors.load_dltensor
 
     def wrapped(tensor: Any) -> None:
         """Take the type of a tensor, which is of global memory."""
@@ -77,6 +104,16 @@ def cute_dsl(
         memory.add_all([*args, *keywords.values()])
         return bind(of, signature, name, *args, **keywords)
 
+    yield dsl, {"_get_function_bound_args": bound}
+    yield tensors, {"load_dltensor": wrapped}
+    yield execution, {"generate_execution_args": called}
+
+
+def _launching(runtime: HostRuntime, memory: HostMemory) -> Replacement:
+    """Run host code, and check the kernels that it launches."""
+    executors = _needed("cutlass.base_dsl.jit_executor").JitExecutor
+    run = executors.run_compiled_program
+
     def launched(executor: Any, values: Sequence[Any]) -> Any:
         with runtime.in_host_code():
             result = run(executor, values)
@@ -84,16 +121,4 @@ def cute_dsl(
         memory.arrays.clear()
         return result
 
-    with TemporaryDirectory() as folder:
-        compiles = {"arch": target, "keep_ptx": True, "lineinfo": True, "dump_dir": folder}
-        parts = [
-            (dsl._get_dsl().envar, compiles),
-            (dsl, {"_get_function_bound_args": bound}),
-            (tensors, {"load_dltensor": wrapped}),
-            (engines, {"ExecutionEngine": engine}),
-            (compiled, {"_load_cuda_library": loaded, "num_devices": 1}),
-            (jit.ExecutionArgs, {"generate_execution_args": called}),
-            (jit.JitExecutor, {"run_compiled_program": launched}),
-        ]
-        with replaced(parts):
-            yield runtime.settings.reports
+    return executors, {"run_compiled_program": launched}
