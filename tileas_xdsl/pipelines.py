@@ -68,15 +68,22 @@ PLAN_CTA = ArgSpec("tileas-plan-cta", {})
 DEAL_ITERATIONS = ArgSpec("tileas-deal-iterations", {})
 """CTAs that take tile after tile share those of the last waves, where a launch gains."""
 
+DIVIDE_SUMS = ArgSpec("tileas-divide-sums", {})
+"""CTAs divide the iterations of few tile blocks, where a launch gains."""
+
 BOUND_ROWS = ArgSpec("tileas-bound-rows", {})
 """Rows have the length that a launch knows."""
 
 ASKING = frozenset(
-    spec.name for spec in (BOUND_ROWS, PLAN_CTA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
+    spec.name
+    for spec in (BOUND_ROWS, PLAN_CTA, DIVIDE_SUMS, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
 )
 """Passes that without options write down what a launch decides: with options they do it."""
 
 _TMA = ArgSpec("tileas-choose-tma", {})
+
+_OF_LAUNCHES = (DIVIDE_SUMS, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
+"""How CTAs take the tile blocks of a launch, and what they share."""
 
 _NO_LISTS = ArgSpec(_TMA.name, {"lists": (False,)})
 """Lists of arrays have no tensor maps: host code of others writes their tables."""
@@ -173,7 +180,7 @@ _ALL = (
     Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
-        (_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS, *_LAID_OUT, *_plain(*_TO_THREADS)),
+        (_TMA, *_OF_LAUNCHES, *_LAID_OUT, *_plain(*_TO_THREADS)),
     ),
     Pipeline(
         "tileas-to-ptx-with-host-code",
@@ -194,7 +201,7 @@ _ALL = (
         (
             *_plain("tileas-attach-target", "convert-tl-to-tileaa"),
             *_FROM_TILEAA,
-            *(_TMA, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS, *_LAID_OUT),
+            *(_TMA, *_OF_LAUNCHES, *_LAID_OUT),
             *_plain(*_TO_THREADS),
         ),
     ),

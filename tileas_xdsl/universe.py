@@ -95,6 +95,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "hoist-loop-invariants",
         "loop-split",
         "tileas-compact-loops",
+        "tileas-divide-sums",
         "tileas-peel-masks",
         "tileas-reduce-slices",
         "tileas-slicing",

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
+from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.launch_loops import LaunchLoop
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
@@ -35,6 +36,7 @@ ABI = KernelAbi(
     shared_loads=(SharedLoads(0, 2, ("block x",), (0,), (LoopLoad(8, -1, True),), 46, 128),),
     few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS),),
     uneven_waves=UnevenWaves(2, 1, 9000, ("0",), LOOPS),
+    divided_sums=DividedSums(1, 1, 2000, 700, ("0",), LOOPS),
 )
 
 

@@ -133,8 +133,9 @@ def test_a_kernel_is_compiled_once_for_a_launch_that_is_known() -> None:
     made = compile_module(module, ctx, "sm_90a", choose=choose)
     abi = usual.abi
     single = [abi.persistent_launches, made.abi.uneven_waves]
-    assert asked == [*abi.few_tile_blocks, *abi.shared_loads, *single]
-    assert made.abi.predicates == [*single, *abi.shared_loads, *abi.few_tile_blocks]
+    assert asked == [*abi.few_tile_blocks, abi.divided_sums, *abi.shared_loads, *single]
+    others = [*abi.shared_loads, *abi.few_tile_blocks]
+    assert made.abi.predicates == [*single, abi.divided_sums, *others]
     assert made.abi.is_persistent
     assert made.ptx == usual.persistent.ptx
 

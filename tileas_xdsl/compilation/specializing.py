@@ -13,9 +13,17 @@ from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.compiled_kernel import kernels_in
-from tileas_xdsl.pipelines import ASKING, BOUND_ROWS, DEAL_ITERATIONS, FORM_CLUSTERS, PLAN_CTA
+from tileas_xdsl.pipelines import (
+    ASKING,
+    BOUND_ROWS,
+    DEAL_ITERATIONS,
+    DIVIDE_SUMS,
+    FORM_CLUSTERS,
+    PLAN_CTA,
+)
 from tileas_xdsl.target.kernel_abi import (
     BOUNDED_ROWS,
+    DIVIDED_SUMS,
     FEW_TILE_BLOCKS,
     PERSISTENT_LAUNCHES,
     SHARED_LOADS,
@@ -62,8 +70,14 @@ def specializing_pass(
 
 def _single_predicate(spec: ArgSpec, kernel: Operation) -> LaunchPredicate | None:
     """The predicate of a pass that leaves one alone, between two specializations."""
-    from tileas_xdsl.backend.ptx.abi import persistent_launches_of, uneven_waves_of
+    from tileas_xdsl.backend.ptx.abi import (
+        divided_sums_of,
+        persistent_launches_of,
+        uneven_waves_of,
+    )
 
     if spec == DEAL_ITERATIONS:
         return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
+    if spec == DIVIDE_SUMS:
+        return divided_sums_of(kernel.attributes.get(DIVIDED_SUMS))
     return persistent_launches_of(kernel.attributes.get(PERSISTENT_LAUNCHES))

@@ -58,7 +58,7 @@ def kernel_facts(
     many = None
     if grid is not None and resources is not None:
         # CTAs of a persistent kernel take as many tile blocks each as there would be waves.
-        ctas = grid if compiled.abi.is_persistent else compiled.abi.ctas(grid)
+        ctas = grid if compiled.abi.counts_tile_blocks else compiled.abi.ctas(grid)
         many = waves(ctas, resources.blocks, target)
     return KernelFacts(
         compiled.name,

@@ -191,8 +191,8 @@ class Launcher:
         numpy arrays are copied, synchronized and copied back; with others the launch is
         asynchronous. Raises `ArgumentError`, `LaunchError` and `DriverError`.
         """
-        tile_blocks, resident = grid_of(grid), self._resident if self.abi.is_persistent else None
-        is_asked = self.abi.persistent_launches is not None
+        tile_blocks, is_asked = grid_of(grid), self.abi.counts_tile_blocks
+        resident = self._resident if is_asked else None
         counted = flat_arguments(self.kernel.parameters, args) if is_asked else ()
         extents = self.abi.ctas(tile_blocks, resident, counted)
         items = self._items(args)

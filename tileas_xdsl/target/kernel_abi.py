@@ -18,6 +18,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.target.errors import TargetError
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.divided_sums import INTERPRETED_PARTS, DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
@@ -83,13 +84,19 @@ UNEVEN_WAVES = "tileas.uneven_waves"
 FEW_TILE_BLOCKS = "tileas.few_tile_blocks"
 """Attribute of a kernel whose tile blocks CTAs can divide: the `FewTileBlocks` of launches."""
 
+DIVIDED_SUMS, DIVIDED = "tileas.divided_sums", "tileas.divided"
+"""Attributes of a kernel: the `DividedSums` of launches, and that it is for some of those."""
+
 RUNS_AT_ONCE = "tileas.runs_at_once"
 """Attribute of a kernel for launches all of whose CTAs run at once, one on a multiprocessor."""
 
 SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 """Attributes of a kernel: the `SharedLoads` of launches, and that it is for some of those."""
 
-LAUNCH_PREDICATES = (PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS, UNEVEN_WAVES, BOUNDED_ROWS)
+LAUNCH_PREDICATES = (
+    *(PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS),
+    *(UNEVEN_WAVES, BOUNDED_ROWS, DIVIDED_SUMS),
+)
 """Attributes of a kernel with the predicates that select its specializations."""
 
 INTERPRETED_TILE_BLOCKS = 3
@@ -286,11 +293,23 @@ class KernelAbi:
     """The launches that have code for the length of their rows; None where there are none."""
     row_lengths: RowLengths | None = None
     """The least and the most elements of rows that the code is for; None for any."""
+    divided_sums: DividedSums | None = None
+    """The launches for which CTAs divide iterations; None where there are none."""
+    is_divided: bool = False
+    """Whether CTAs divide the iterations of each tile block."""
+
+    @property
+    def counts_tile_blocks(self) -> bool:
+        """Whether a launch has other CTAs than its grid: as many as run at once, at most."""
+        return self.is_persistent or self.is_divided
 
     @property
     def predicates(self) -> Sequence[LaunchPredicate]:
         """The predicates over launches that select a specialization."""
-        single = (self.persistent_launches, self.uneven_waves, self.bounded_rows)
+        single = (
+            *(self.persistent_launches, self.uneven_waves),
+            *(self.bounded_rows, self.divided_sums),
+        )
         known = (one for one in single if one is not None)
         return [*known, *self.shared_loads, *self.few_tile_blocks]
 
@@ -301,17 +320,20 @@ class KernelAbi:
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and self.transfer_bytes > 0
         cluster = self.cluster if self.is_clustered else (1, 1, 1)
-        return Specialization(is_persistent, cluster, count, is_dealt, self.row_lengths)
+        rows, is_divided = self.row_lengths, self.is_divided
+        return Specialization(is_persistent, cluster, count, is_dealt, rows, is_divided)
 
     def wanted(self, choose: ChooseSpecialization) -> Specialization:
         """The specialization that the predicates select."""
+        count = chosen_count(self.few_tile_blocks, choose)
+        lengths = chosen_lengths(self.bounded_rows, choose)
+        if self.divided_sums is not None and choose(self.divided_sums):
+            return Specialization(few_ctas=count, row_lengths=lengths, is_divided=True)
         asked = self.persistent_launches
         is_persistent = asked is not None and choose(asked)
-        count = chosen_count(self.few_tile_blocks, choose)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
         shared = chosen_loads(self.shared_loads, choose)
         cluster = (1, 1, 1) if shared is None else shared.cluster
-        lengths = chosen_lengths(self.bounded_rows, choose)
         return Specialization(is_persistent, cluster, count, is_dealt, lengths)
 
     def transfer_size(self, ctas: Grid) -> int:
@@ -326,6 +348,8 @@ class KernelAbi:
         Raises `TargetError` for more tile blocks than CTAs of a persistent kernel count.
         """
         each, grid = self.tile_block_ctas, self._whole_clusters(grid)
+        if self.is_divided:
+            return prod(grid) * self._parts(grid, resident, args) * each, 1, 1
         if self.is_persistent:
             most = TRANSFER_SLOTS if self.transfer_bytes else MAX_TILE_BLOCKS
             asked = self.persistent_launches
@@ -334,6 +358,13 @@ class KernelAbi:
             return persistent_ctas(grid, each, resident, most, cluster=self.cluster[0])
         x, y, z = grid
         return x * each, y, z
+
+    def _parts(self, grid: Grid, resident: int | None, args: Sequence[Any]) -> int:
+        """Return into how many parts the iterations of each tile block are divided."""
+        if resident is None or self.divided_sums is None:
+            return INTERPRETED_PARTS
+        at_once = min(resident, TRANSFER_SLOTS) // self.tile_block_ctas
+        return self.divided_sums.parts(args, grid, at_once)
 
     def _whole_clusters(self, grid: Grid) -> Grid:
         """The grid with the tile blocks behind it that complete its last clusters."""

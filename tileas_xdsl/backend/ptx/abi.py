@@ -21,6 +21,8 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.target.kernel_abi import (
     BOUNDED_ROWS,
     CLUSTERED,
+    DIVIDED,
+    DIVIDED_SUMS,
     FEW_TILE_BLOCKS,
     PERSISTENT,
     PERSISTENT_LAUNCHES,
@@ -34,6 +36,7 @@ from tileas_xdsl.target.kernel_abi import (
     KernelAbi,
 )
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
@@ -86,6 +89,8 @@ def _abi(
         RUNS_AT_ONCE in found,
         bounded_rows_of(found.get(BOUNDED_ROWS)),
         _lengths(found.get(ROW_LENGTHS)),
+        divided_sums_of(found.get(DIVIDED_SUMS)),
+        DIVIDED in found,
     )
 
 
@@ -99,12 +104,26 @@ def uneven_waves_of(attribute: Attribute | None) -> UnevenWaves | None:
     return None if attribute is None else read_plain(UnevenWaves, plain_data(attribute))
 
 
+def divided_sums_of(attribute: Attribute | None) -> DividedSums | None:
+    """Read `{together = 1, ctas = 1, store = 2000, ...}`."""
+    return None if attribute is None else read_plain(DividedSums, plain_data(attribute))
+
+
 def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:
-    """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{amount = 64, ...}]}`."""
+    """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{amount = 64, ...}]}`.
+
+    Besides, `narrow = [4], instead = {...}`: which counts are not for launches of those.
+    """
     if attribute is None:
         return ()
     found = plain_data(attribute)
-    return tuple(read_plain(FewTileBlocks, {"count": n, **found}) for n in found["counts"])
+    instead, narrow = found.get("instead"), found.get("narrow", ())
+
+    def of(count: int) -> FewTileBlocks:
+        other = instead if count in narrow else None
+        return read_plain(FewTileBlocks, {**found, "count": count, "instead": other})
+
+    return tuple(of(count) for count in found["counts"])
 
 
 def bounded_rows_of(attribute: Attribute | None) -> BoundedRows | None:

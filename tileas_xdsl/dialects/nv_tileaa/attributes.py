@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from math import prod
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -13,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.target.kernel_abi import persistent_ctas
+from tileas_xdsl.target.launches.divided_sums import INTERPRETED_PARTS
 from tileas_xdsl.target.launches.specializations import Grid
 
 KERNEL_SPEC = "nv_tileaa.kernel_spec"
@@ -47,8 +49,13 @@ class KernelSpec:
     persistent: int = 0
     """1 where a CTA takes tile blocks as far apart as there are CTAs (`tileas-make-persistent`)."""
 
+    divided: int = 0
+    """1 where CTAs divide the iterations of each tile block (`tileas-divide-sums`)."""
+
     def ctas(self, grid: Grid) -> Grid:
         """Return the CTAs of a launch with a grid of tile blocks."""
+        if self.divided:
+            return prod(grid) * INTERPRETED_PARTS * self.tile_block_ctas, 1, 1
         if self.persistent:
             return persistent_ctas(grid, self.tile_block_ctas, cluster=self.num_ctas)
         x, y, z = grid
@@ -64,6 +71,8 @@ class KernelSpec:
             return f"cluster_dim has three extents, not {len(self.cluster_dim)}"
         if self.persistent not in (0, 1):
             return f"persistent is 0 or 1, not {self.persistent}"
+        if self.divided not in (0, 1):
+            return f"divided is 0 or 1, not {self.divided}"
         if not 0 <= self.max_regs <= 255:
             return f"max_regs is at most 255, not {self.max_regs}"
         return None

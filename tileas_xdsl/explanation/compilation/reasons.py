@@ -18,6 +18,7 @@ from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     TileasMakePersistent,
 )
 from tileas_xdsl.transforms.kernels.tileas_plan_cta import NOT_DIVIDED, TileasPlanCta
+from tileas_xdsl.transforms.loops.tileas_divide_sums import NOT_SPLIT, TileasDivideSums
 from tileas_xdsl.transforms.memory.tileas_choose_tma import NOT_BY_TMA, TileasChooseTma
 from tileas_xdsl.transforms.memory.tileas_multicast_loads import NOT_SHARED, TileasMulticastLoads
 from tileas_xdsl.transforms.pipelining.tileas_generate_schedule import (
@@ -43,6 +44,7 @@ RECORDED: Mapping[str, tuple[str, str]] = {
     NOT_ROTATED: ("rotation", TileasMaterializeSchedule.name),
     NOT_DIVIDED: ("CTAs", TileasPlanCta.name),
     NOT_DEALT: ("shared last waves", TileasDealIterations.name),
+    NOT_SPLIT: ("divided sums", TileasDivideSums.name),
     NOT_PERSISTENT: ("persistent CTAs", TileasMakePersistent.name),
     NOT_CLUSTERED: ("clusters", TileasFormClusters.name),
     NOT_SHARED: ("multicast", TileasMulticastLoads.name),

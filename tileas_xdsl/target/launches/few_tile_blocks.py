@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.launch_loops import LaunchLoop, amounts
 from tileas_xdsl.target.launches.launch_numbers import values_of
 
@@ -44,6 +45,8 @@ class FewTileBlocks:
     """What a launch computes (`launch_numbers`)."""
     loops: tuple[LaunchLoop, ...]
     """By the bytes that an iteration loads."""
+    instead: DividedSums | None = None
+    """The launches whose CTAs divide iterations instead; None where they may divide both."""
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether all CTAs of a launch run at once, and tile blocks load enough to be divided.
@@ -51,7 +54,9 @@ class FewTileBlocks:
         The multiprocessors are those that clusters of so many CTAs have room on.
         """
         is_small = 0 < prod(grid) * self.count <= multiprocessors
-        return is_small and self._bytes(args, grid) >= MIN_BYTES
+        if not is_small or self._bytes(args, grid) < MIN_BYTES:
+            return False
+        return self.instead is None or not self.instead.suits(args, grid, multiprocessors)
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments loads enough in some grid, as far as is known."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
+from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
@@ -20,7 +21,7 @@ from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
 Grid: TypeAlias = tuple[int, int, int]
 
 LaunchPredicate: TypeAlias = (
-    PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves | BoundedRows
+    PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves | BoundedRows | DividedSums
 )
 """A condition on the grid, the scalars and the extents of a launch, and on its GPU."""
 
@@ -53,6 +54,8 @@ class Specialization(NamedTuple):
     is_dealt: bool = False
     """Whether CTAs share the tile blocks of the last waves."""
     row_lengths: RowLengths | None = None
+    is_divided: bool = False
+    """Whether CTAs divide the iterations of each tile block."""
 
 
 def chosen_loads(

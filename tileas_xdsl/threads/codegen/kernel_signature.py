@@ -49,6 +49,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import attribute_of, 
 from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
+    DIVIDED,
     LAUNCH_PREDICATES,
     PERSISTENT,
     ROW_LENGTHS,
@@ -236,8 +237,8 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TRANSFER_BYTES] = IntegerAttr(plan.transfer_bytes, 32)
     if (ctas := plan.facts.spec.tile_block_ctas) > 1:
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
-    if plan.facts.spec.persistent:
-        found[PERSISTENT] = UnitAttr()
+    forms = (PERSISTENT, plan.facts.spec.persistent), (DIVIDED, plan.facts.spec.divided)
+    found |= {name: UnitAttr() for name, is_so in forms if is_so}
     for name in (*LAUNCH_PREDICATES, RUNS_AT_ONCE, ROW_LENGTHS):
         if (predicate := plan.kernel.attributes.get(name)) is not None:
             found[name] = predicate

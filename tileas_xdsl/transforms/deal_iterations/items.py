@@ -26,7 +26,7 @@ from xdsl.rewriter import InsertPoint
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
 
-_Unsigned: TypeAlias = type[arith.AndIOp | arith.DivUIOp | arith.MinUIOp]
+_Unsigned: TypeAlias = type[arith.AndIOp | arith.OrIOp | arith.DivUIOp | arith.MinUIOp]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def items_of_cta(
     inside = Builder(InsertPoint.at_end(then))
     base = mul(inside, sub(inside, waves, constant(inside, 1, i32)), ctas)
     dealt = mul(inside, sub(inside, count, base), depth)
-    begin, end = _share(inside, cta, ctas, dealt)
+    begin, end = share_of(inside, cta, ctas, dealt)
     items = _items_of_share(inside, waves, base, divided(inside, begin, depth), end, depth)
     inside.insert(scf.YieldOp(*items.numbers))
     inside = Builder(InsertPoint.at_end(other))
@@ -130,7 +130,7 @@ def _is_dealt(
     return reduce(lambda a, b: unsigned(build, arith.AndIOp, a, b), conditions)
 
 
-def _share(
+def share_of(
     build: Builder, cta: SSAValue, ctas: SSAValue, dealt: SSAValue
 ) -> tuple[SSAValue, SSAValue]:
     """Return where the share of a CTA begins and ends: the first ones have one iteration more."""
@@ -138,6 +138,21 @@ def _share(
     begin = add(build, mul(build, cta, share), unsigned(build, arith.MinUIOp, cta, odd))
     more = as_number(build, compared(build, cta, odd, "ult"))
     return begin, add(build, add(build, begin, share), more)
+
+
+def iterations_of(build: Builder, loop: scf.ForOp) -> SSAValue:
+    """Return the iterations of a loop, in 32 bits."""
+    length = sub(build, loop.ub, loop.lb)
+    length = build.insert(arith.MaxSIOp(length, constant(build, 0, length.type))).result
+    count = build.insert(arith.CeilDivUIOp(length, loop.step)).result
+    return count if count.type == i32 else build.insert(arith.IndexCastOp(count, i32)).result
+
+
+def counter_of(build: Builder, loop: scf.ForOp, number: SSAValue) -> SSAValue:
+    """Return the value that a loop counts an iteration by."""
+    if loop.lb.type != i32:
+        number = build.insert(arith.IndexCastOp(number, loop.lb.type)).result
+    return add(build, loop.lb, mul(build, number, loop.step))
 
 
 def compared(build: Builder, a: SSAValue, b: SSAValue, how: str) -> SSAValue:

@@ -59,7 +59,13 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.kernel_abi import UNEVEN_WAVES
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
-from tileas_xdsl.transforms.deal_iterations.items import Items, compared, items_of_cta
+from tileas_xdsl.transforms.deal_iterations.items import (
+    Items,
+    compared,
+    counter_of,
+    items_of_cta,
+    iterations_of,
+)
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
 from tileas_xdsl.transforms.make_persistent.walks import places
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
@@ -191,12 +197,12 @@ class _Dealing:
         """Replace the loop over tile blocks by one over items."""
         around, loop = self.around, self.loop
         build = Builder(InsertPoint.before(around))
-        extents, depth = _extents(around), _iterations(build, loop)
+        extents, depth = _extents(around), iterations_of(build, loop)
         number, of_all = (_clusters(build, kind, self.together * self.ctas) for kind in _IDS)
         count = _divided(build, around.ub, self.together)
         cost = _cost(loop, self.times)
         items = items_of_cta(build, number, of_all, count, depth, cost)
-        head_end, tail_begin = (_iteration(build, loop, n) for n in (items.head, items.done))
+        head_end, tail_begin = (counter_of(build, loop, n) for n in (items.head, items.done))
         body = around.body.block
         item = body.args[0]
         build = Builder(InsertPoint.at_start(body))
@@ -318,21 +324,6 @@ def _cta(build: Builder) -> SSAValue:
     """Return the number of this CTA, which is that of its place."""
     found = build.insert(gpu.BlockIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X))).result
     return build.insert(arith.IndexCastOp(found, i32)).result
-
-
-def _iterations(build: Builder, loop: scf.ForOp) -> SSAValue:
-    """Return the iterations of a loop, in 32 bits."""
-    length = sub(build, loop.ub, loop.lb)
-    length = build.insert(arith.MaxSIOp(length, constant(build, 0, length.type))).result
-    count = build.insert(arith.CeilDivUIOp(length, loop.step)).result
-    return count if count.type == i32 else build.insert(arith.IndexCastOp(count, i32)).result
-
-
-def _iteration(build: Builder, loop: scf.ForOp, number: SSAValue) -> SSAValue:
-    """Return the value that a loop counts an iteration by."""
-    if loop.lb.type != i32:
-        number = build.insert(arith.IndexCastOp(number, loop.lb.type)).result
-    return add(build, loop.lb, mul(build, number, loop.step))
 
 
 def _extents(around: scf.ForOp) -> Sequence[SSAValue]:

@@ -304,7 +304,7 @@ def _persistent(
     rows = build.insert(arith.MuliOp(covered[0], covered[1])).result
     count = build.insert(arith.MuliOp(rows, covered[2])).result
     kinds = (gpu.BlockIdOp, gpu.GridDimOp)
-    first, step = (_tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
+    first, step = (tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
     tour = Tour(first, step, count, covered)
     assert block.last_op is not None
     if by_counter:
@@ -317,7 +317,7 @@ def _persistent(
     for op in ids:
         of_program = carried if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
-        for number in _counts_of_tile_blocks(op, spec.tile_block_ctas):
+        for number in counts_of_tile_blocks(op, spec.tile_block_ctas):
             Rewriter.replace_op(number, arith.IndexCastOp(value, IndexType()))
     return kernel
 
@@ -336,7 +336,7 @@ def _ids_along_x(kernel: func.FuncOp) -> Sequence[_Id]:
     return [op for op in ids if str(op.dimension.data) == AXES[0]]
 
 
-def _counts_of_tile_blocks(op: _Id, ctas: int) -> Sequence[Operation]:
+def counts_of_tile_blocks(op: _Id, ctas: int) -> Sequence[Operation]:
     """Return what counts tile blocks: a number, or quotients of it along x (`tileas-plan-cta`)."""
     if ctas == 1 or str(op.dimension.data) != AXES[0]:
         return [op]
@@ -370,7 +370,7 @@ def operations_of_tile_block(kernel: func.FuncOp) -> Sequence[Operation]:
     return list(inside)
 
 
-def _tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue:
+def tile_blocks_along_x(build: Builder, kind: type[_Id], ctas: int) -> SSAValue:
     """Return the number of a tile block along x, or how many run at once, of so many CTAs each."""
     found = build.insert(kind(gpu.DimensionAttr(gpu.DimensionEnum.X))).result
     if ctas > 1:

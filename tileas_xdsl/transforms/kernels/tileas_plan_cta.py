@@ -84,7 +84,7 @@ def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:
         kernel.attributes[RUNS_AT_ONCE] = UnitAttr()
     if (count := chosen or hint or 1) > 1:
         _divide(kernel, spec, count, target)
-    elif not chosen and (asked := few_tile_blocks(kernel, may_divide=hint is None)) is not None:
+    elif not chosen and (asked := few_tile_blocks(kernel, target, may_divide=hint is None)):
         kernel.attributes[FEW_TILE_BLOCKS] = asked
 
 

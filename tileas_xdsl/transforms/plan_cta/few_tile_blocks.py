@@ -10,6 +10,7 @@ scf.for %i = 0 to %n {                    steps = ["0", "scalar 5", "64", "ceild
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute
@@ -21,13 +22,15 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.launches.few_tile_blocks import ALONE, COUNTS
+from tileas_xdsl.transforms.divide_sums.launches_that_gain import launches_that_gain, summing_loop
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import first_loads
-from tileas_xdsl.transforms.plan_cta.division import possible_counts
+from tileas_xdsl.transforms.plan_cta.division import MIN_SUMS_OF_PART, possible_counts
 
 
-def few_tile_blocks(kernel: func.FuncOp, *, may_divide: bool) -> Attribute | None:
+def few_tile_blocks(kernel: func.FuncOp, target: Target, *, may_divide: bool) -> Attribute | None:
     """Return the attribute that `FewTileBlocks` are read of; None where nothing is to be asked.
 
     A kernel that says that it wants one CTA for each tile block is not divided.
@@ -41,7 +44,14 @@ def few_tile_blocks(kernel: func.FuncOp, *, may_divide: bool) -> Attribute | Non
     if not counts:
         return None
     loaded = [asdict(loop) for loop in loops.loops]
-    return plain_attribute({"counts": counts, "steps": loops.steps, "loops": loaded})
+    found: dict[str, Any] = {"counts": counts, "steps": loops.steps, "loops": loaded}
+    wide = (ALONE, *possible_counts(kernel, COUNTS, MIN_SUMS_OF_PART))
+    if narrow := [count for count in counts if count not in wide]:
+        summing = summing_loop(kernel)
+        if not isinstance(summing, str):
+            instead = asdict(launches_that_gain(kernel, summing, target))
+            found |= {"narrow": narrow, "instead": instead}
+    return plain_attribute(found)
 
 
 def _has_pipeline(kernel: func.FuncOp) -> bool:

@@ -27,7 +27,7 @@ from xdsl.ir import Block, Operation
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
-from tileas_xdsl.backend.ptx.abi import persistent_launches_of
+from tileas_xdsl.backend.ptx.abi import divided_sums_of, persistent_launches_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
@@ -42,7 +42,7 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.instruction_counts import OF_ACCESS, OF_START
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
-from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
+from tileas_xdsl.target.kernel_abi import DIVIDED_SUMS, PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launches.persistent_launches import (
     BEGIN_CYCLES,
     NEXT_CYCLES,
@@ -198,6 +198,8 @@ class _Program:
     rounds: Mapping[Location | None, int]
     """Of loops that load several rounds together, by location."""
     busy: float
+    parts: int
+    """CTAs that divide the iterations of a tile block among them."""
 
     def block(self, numbers: Sequence[ScalarValues]) -> _Block:
         """Return the mean of blocks whose numbers these are."""
@@ -205,8 +207,9 @@ class _Program:
         found.latencies += self.costs.launch - self.costs.block_launch
         found.begin = self.costs.launch
         for loop, facts in self.loops:
-            iterations = _iterations(loop, numbers, found)
-            waits = _iterations(loop, numbers, found, self.rounds.get(facts.location, 1))
+            iterations = _iterations(loop, numbers, found) / self.parts
+            together = self.rounds.get(facts.location, 1)
+            waits = _iterations(loop, numbers, found, together) / self.parts
             _add_loop(found, loop, facts, iterations, waits)
         started = OF_START * self.warps
         if self.outside is not None:
@@ -238,22 +241,24 @@ def predicted(
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
     rounds = rounds_together(pipelined)
     costs, spec = latencies(target.name), KernelFacts(function).spec
+    parts, handing_over = _division(pipelined, arguments, grid, costs.multiprocessors)
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
-    blocks = prod(grid)
+    blocks = prod(grid) * parts
     at_once = blocks <= costs.multiprocessors
     _note_traffic(function, spec.tile_block_ctas, numbers[0], at_once=at_once)
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
     known = zip(loops, loop_facts(module, target, reasons), strict=True)
     outside = outside_of_loops(module, target)
     together = residency(function, target, pipelined)
-    traffic = traffic_of(function, numbers, blocks, together * costs.multiprocessors, costs)
+    traffic = traffic_of(function, numbers, prod(grid), together * costs.multiprocessors, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     busy = min(blocks / costs.multiprocessors, 1.0)
-    program = _Program(function, costs, spec.num_warps, tuple(known), outside, rounds, busy)
+    program = _Program(function, costs, spec.num_warps, tuple(known), outside, rounds, busy, parts)
 
     def demands(numbers: Sequence[ScalarValues]) -> _Block:
         found = program.block(numbers)
+        found.latencies += handing_over
         found.wait_for_dram(traffic, blocks)
         return found
 
@@ -293,6 +298,18 @@ def predicted(
         together,
         block.is_exact,
     )
+
+
+def _division(
+    pipelined: ModuleOp, arguments: Sequence[int | None], grid: Grid, multiprocessors: int
+) -> tuple[int, int]:
+    """Return how many CTAs divide the iterations of each tile block, and what that costs them."""
+    (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
+    asked = divided_sums_of(function.attributes.get(DIVIDED_SUMS))
+    if asked is None or not asked.suits(arguments, grid, multiprocessors):
+        return 1, 0
+    parts = asked.parts(arguments, grid, asked.at_once(multiprocessors))
+    return parts, asked.handing_over(parts)
 
 
 def _persistent_form(

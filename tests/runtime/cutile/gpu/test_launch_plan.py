@@ -286,10 +286,18 @@ LONG = (
 
 def test_ctas_divide_tile_blocks_where_a_launch_has_few(gpu: RecordingGpu) -> None:
     kernel = ct.kernel(product._pyfunc)
-    for grid in ((4, 4), (8, 4), (8, 8), (8, 9), (4, 4)):
+    for grid in ((7, 4), (8, 8), (8, 9), (7, 4)):
         tileas.launch(0, grid, kernel, LONG)
     extents = [launch.grid for launch in gpu.launches]
-    assert extents == [(16, 4, 1), (16, 4, 1), (16, 8, 1), (8, 9, 1), (16, 4, 1)]
+    assert extents == [(28, 4, 1), (16, 8, 1), (8, 9, 1), (28, 4, 1)]
+
+
+def test_ctas_divide_iterations_where_a_launch_has_fewer(gpu: RecordingGpu) -> None:
+    """Four CTAs for each tile block, and two parts of its iterations; or eight parts."""
+    kernel = ct.kernel(product._pyfunc)
+    tileas.launch(0, (4, 4), kernel, LONG)
+    tileas.launch(0, (4, 4), kernel, (*LONG[:3], 128, 64, 64))
+    assert [launch.grid for launch in gpu.launches] == [(128, 1, 1), (128, 1, 1)]
 
 
 def test_a_program_that_says_how_many_ctas_it_wants_gets_them(gpu: RecordingGpu) -> None:

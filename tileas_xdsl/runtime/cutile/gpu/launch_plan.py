@@ -118,7 +118,7 @@ class LaunchPlan:
         self._attribute = programmatic_attribute() if may_overlap else None
         self._function, offsets = device.function(executable)
         self._of_stream = bool(self._abi.arena_slots) or TRANSFER in self._abi.parameters
-        self._resident = device.resident(executable) if self._abi.is_persistent else None
+        self._resident = device.resident(executable) if self._abi.counts_tile_blocks else None
         self._launch = device.launch
         self._lock = threading.Lock()
         self._config = ctypes.create_string_buffer(CONFIG.size)
@@ -148,7 +148,7 @@ class LaunchPlan:
         if enqueue is None or self._tables:
             return None
         of_stream, capturing = self._of_stream, capturing_address() if self._of_stream else 0
-        of_grid = of_stream or abi.is_persistent
+        of_grid = of_stream or abi.counts_tile_blocks
         limits = (NO_NUMBER.start, NO_NUMBER.stop - 1) if of_grid else self._limits
         ctas = 0 if of_grid else abi.tile_block_ctas
         with self._lock:  # Another thread may launch on another stream, or for a graph.
