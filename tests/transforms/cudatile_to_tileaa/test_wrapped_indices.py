@@ -71,3 +71,41 @@ def test_an_extent_decides_for_all_elements() -> None:
     text = compiled(rolled, x, x.copy(), 3, 9, 64).ir("convert-cudatile-to-tileaa")
     assert text.count("arith.cmpi sgt") == 1
     assert text.count("arith.cmpi ult") == 1
+
+
+@ct.kernel
+def halves(x, y, first: ct.Constant[int], width: ct.Constant[int], tile: ct.Constant[int]):
+    """Products of the left and the right half of rows, by the numbers of their elements."""
+    i = first + ct.bid(0) * tile + ct.arange(tile, dtype=ct.int32)
+    at = i // width * (2 * width) + i % width
+    ct.scatter(y, i, ct.gather(x, at) * ct.gather(x, at + width))
+
+
+@pytest.mark.parametrize(("width", "first"), [(64, 0), (64, -128), (24, 0), (24, -51)])
+def test_neighbours_stay_neighbours_around_a_constant(width: int, first: int) -> None:
+    """Rows of whole vectors are loaded by these, whatever sign the numbers may have."""
+    x = np.random.default_rng(6).standard_normal(2 * 10 * width).astype(np.float16)
+    arguments = x, np.full(10 * width, 7, np.float16), first, width, 64
+    kernel = compiled(halves, *arguments)
+    found = kernel.emulate(*arguments, grid=(-(-10 * width // 64), 1, 1))
+    assert not found.findings
+    assert ("ld.global.b16" in kernel.ptx) == (first % 2 != 0)
+    wanted = np.prod(x.reshape(10, 2, width), axis=1, dtype=np.float16).reshape(-1)
+    last = first + 64 * (-(-10 * width // 64))
+    wanted[max(last, 0) :] = 7
+    np.testing.assert_array_equal(found.arrays[1], wanted)
+
+
+@ct.kernel
+def remainders(y, first: int, by: ct.Constant[int], tile: ct.Constant[int]):
+    """Of numbers of both signs, rounded down as those of Python."""
+    ct.store(y, (0,), (first + ct.arange(tile, dtype=ct.int32)) % by)
+
+
+@pytest.mark.parametrize("by", [1, 7, 8, -5, 2**31 - 1])
+@pytest.mark.parametrize("first", [-40, -(2**31), 2**31 - 64])
+def test_remainders_by_constants_have_the_sign_of_these(first: int, by: int) -> None:
+    arguments = np.zeros(64, np.int32), first, by, 64
+    found = compiled(remainders, *arguments).emulate(*arguments)
+    wanted = (np.int64(first) + np.arange(64)) % by
+    np.testing.assert_array_equal(found.arrays[0], wanted)

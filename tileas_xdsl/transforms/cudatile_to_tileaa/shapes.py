@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.dialects.cuda_tile.tiles import shapes as ct
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
+from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa import grid
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa
@@ -115,17 +116,25 @@ def insert(c: Converter, op: ct.InsertOp) -> Sequence[SSAValue]:
 
 
 def select(c: Converter, op: ct.SelectOp) -> Sequence[SSAValue]:
-    """One value or the other, for each element; remainders that are not negative as they are."""
+    """One value or the other, for each element; remainders by what they are of.
+
+    Those of numbers that are not negative are as they are.  By a positive constant any others are
+    what is left of the quotient: no signs are compared, and neighbours of a row stay neighbours.
+    """
     values = c.get_all(op.operands)
-    if is_python_remainder(op) and _is_of_never_negative(values[2]):
-        return [values[2]]
+    if is_python_remainder(op) and isinstance(remainder := values[2].owner, arith.RemSIOp):
+        if all(map(is_never_negative, remainder.operands)):
+            return [remainder.result]
+        if (uniform_integer(remainder.rhs) or 0) > 0:
+            return [_rest_of_quotient(c, *remainder.operands)]
     element = element_of(values[1].type)
     return [c.by_element(element, values, lambda *v: c.insert(arith.SelectOp(*v)).result)]
 
 
-def _is_of_never_negative(remainder: SSAValue) -> bool:
-    owner = remainder.owner
-    return isinstance(owner, arith.RemSIOp) and all(map(is_never_negative, owner.operands))
+def _rest_of_quotient(c: Converter, left: SSAValue, by: SSAValue) -> SSAValue:
+    """Return `left - left // by * by`, with the quotient rounded down."""
+    quotient = c.insert(arith.FloorDivSIOp(left, by)).result
+    return c.insert(arith.SubiOp(left, c.insert(arith.MuliOp(quotient, by)).result)).result
 
 
 def block_id(c: Converter, op: ct.GetTileBlockIdOp) -> Sequence[SSAValue | None]:
