@@ -6,8 +6,9 @@
 properties and attributes: a function of the types and attributes alone.  A module is verified after
 each pass, and most passes leave most operations as they are, so what was right once is looked up:
 by the identity of those types and attributes, which are immutable and shared by clones, and where
-a pass has made them anew, by their value.  Traits depend on what is around the operation, and are
-verified each time; so is the whole of an operation with regions or successors.
+a pass has made them anew, by their value.  Traits and rules of an operation may depend on what is
+around it, and are verified each time, but for those of dialects that compute numbers, where all is
+a function of types and attributes; so is the whole of an operation with regions or successors.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute, Operation
     from xdsl.irdl import OpDef
 
+_OF_NUMBERS = ("arith.", "math.", "vector.")
+"""Dialects of which no verifier, and no trait's, asks for more than types and attributes."""
+
 _MAX_ENTRIES = 4096
 """Combinations kept for each operation; beyond it they are forgotten together."""
 
@@ -37,10 +41,24 @@ def remember_structure(kind: type[Operation]) -> None:
     if kind in _seen:
         return
     _seen.add(kind)
-    if issubclass(kind, IRDLOperation):
-        definition: Any = kind.get_irdl_definition()
-        if "verify" not in vars(definition):
-            definition.verify = _RememberedStructure(definition)
+    if not issubclass(kind, IRDLOperation):
+        return
+    definition: Any = kind.get_irdl_definition()
+    if kind.name.startswith(_OF_NUMBERS) and not definition.regions:
+        _remember_rules(kind)
+    elif "verify" not in vars(definition):
+        definition.verify = _RememberedStructure(definition)
+
+
+def _remember_rules(kind: Any) -> None:
+    """Make operations of this class look up all that `verify_` has found right."""
+    rules: Callable[[Any], None] = kind.verify_
+    right = FactsFoundRight()
+
+    def verify_once(op: Operation) -> None:
+        right.check(op, rules)
+
+    kind.verify_ = verify_once
 
 
 _seen: set[type[Operation]] = set()
