@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -49,15 +49,21 @@ def value_of(value: SSAValue, block: Ids, grid: Ids) -> int:
     return int(found) % (1 << getattr(op.result.type, "bitwidth", 64))
 
 
+def stored_at(function: str) -> Sequence[SSAValue]:
+    """Where a kernel of the pass's filecheck test stores its tile, behind the pass."""
+    text = (FILECHECK / "transforms" / "tileas-order-tile-blocks.mlir").read_text()
+    ctx = registered_context()
+    (part,) = (part for part in text.split("// -----") if f"func.func @{function}(" in part)
+    module = parse_module(ctx, part)
+    TileasOrderTileBlocks().apply(ctx, module)
+    (store,) = instances_in(module, TiledStoreOp)
+    return store.coords
+
+
 @pytest.fixture(scope="module")
 def coordinates() -> Callable[[Ids, Ids], tuple[int, int]]:
     """The image and the group of channels of a tile block of a grid."""
-    text = (FILECHECK / "transforms" / "tileas-order-tile-blocks.mlir").read_text()
-    ctx = registered_context()
-    module = parse_module(ctx, text.split("// -----")[0])
-    TileasOrderTileBlocks().apply(ctx, module)
-    (store,) = instances_in(module, TiledStoreOp)
-    image, _, group = store.coords
+    image, _, group = stored_at("groups")
     return lambda block, grid: (value_of(image, block, grid), value_of(group, block, grid))
 
 
@@ -67,6 +73,14 @@ def test_groups_of_an_image_run_side_by_side(coordinates: Any) -> None:
     found = [coordinates(block, grid) for block in blocks]
     assert found[:5] == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]
     assert found == [*product(range(3), range(4))] * 2
+
+
+def test_tile_blocks_of_a_product_run_side_by_side() -> None:
+    coords, grid = stored_at("batch"), (3, 4, 2)
+    blocks = [(x, y, z) for z, y, x in product(*map(range, reversed(grid)))]
+    found = [tuple(value_of(coord, block, grid) for coord in coords) for block in blocks]
+    rows_first = product(range(3), range(2), range(4))
+    assert found == [(batch, row, column) for batch, column, row in rows_first]
 
 
 @pytest.mark.parametrize("grid", [(1 << 16, 1 << 16, 1), (65_537, 65_535, 1)])

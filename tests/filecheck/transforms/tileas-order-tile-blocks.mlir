@@ -1,4 +1,4 @@
-// `tileas-order-tile-blocks` numbers tile blocks along the axis first along which they share lines.
+// `tileas-order-tile-blocks` numbers tile blocks along those axes first along which they share what they load.
 
 // RUN: tileas-opt %s -p tileas-order-tile-blocks --split-input-file | filecheck %s
 
@@ -59,5 +59,70 @@ func.func @along_x(%p: !nv_tileaa.ptr<f16, 1>, %n: i32, %c: i32) {
 }
 
 // CHECK-LABEL: func.func @along_x
+// CHECK-NOT:     arith.divui
+// CHECK:         func.return
+
+// -----
+
+// Products of a batch along x: tile blocks of one product run side by side, those first along y, which
+// read the same tiles of B; along z they read the same, smaller tiles of A.
+
+func.func @batch(%p: !nv_tileaa.ptr<f16, 1>, %q: !nv_tileaa.ptr<f16, 1>, %b: i32, %n: i32, %k: i32) {
+  %left = nv_tileaa.make_memref %p, sizes[%b : i32, %n : i32, %k : i32], strides[%n : i32, %k : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %right = nv_tileaa.make_memref %q, sizes[%b : i32, %k : i32, %n : i32], strides[%k : i32, %n : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %batch = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %row = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+  %column = "gpu.block_id"() <{dimension = #gpu<dim z>}> : () -> index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 16 : index
+  %none = arith.constant dense<0.0> : tensor<1x64x128xf32>
+  %av = nv_tileas.view %left : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %bv = nv_tileas.view %right : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  %sum = scf.for %i = %zero to %end step %one iter_args(%acc = %none) -> (tensor<1x64x128xf32>) {
+    %x = nv_tileas.tiled_load %av[%batch, %row, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+    %y = nv_tileas.tiled_load %bv[%batch, %i, %column] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x128xf16, gmem> -> tensor<1x64x128xf16>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom fma_f16_f16_f32>} : tensor<1x64x64xf16>, tensor<1x64x128xf16>, tensor<1x64x128xf32> -> tensor<1x64x128xf32>
+    scf.yield %next : tensor<1x64x128xf32>
+  }
+  %to = nv_tileas.view %left : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  %half = arith.truncf %sum : tensor<1x64x128xf32> to tensor<1x64x128xf16>
+  nv_tileas.tiled_store %half, %to[%batch, %row, %column] {atom = #nv_tileas<atom stg>} : tensor<1x64x128xf16>, !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @batch
+// CHECK:         %[[PRODUCTS:.*]] = arith.divui %[[NUMBER:.*]], %[[ROWS:.*]] : i32
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.muli %[[PRODUCTS]], %[[ROWS]] : i32
+// CHECK-NEXT:    %[[ROW:.*]] = arith.subi %[[NUMBER]], %[[WHOLE]] : i32
+// CHECK-NEXT:    %[[BATCH:.*]] = arith.divui %[[PRODUCTS]], %[[COLUMNS:.*]] : i32
+// CHECK-NEXT:    %[[WHOLE:.*]] = arith.muli %[[BATCH]], %[[COLUMNS]] : i32
+// CHECK-NEXT:    %[[COLUMN:.*]] = arith.subi %[[PRODUCTS]], %[[WHOLE]] : i32
+// CHECK:         %[[B:.*]] = arith.select %{{.*}}, %[[BATCH]], %{{.*}} : i32
+// CHECK-NEXT:    %[[I:.*]] = arith.index_cast %[[B]] : i32 to index
+// CHECK:         %[[R:.*]] = arith.select %{{.*}}, %[[ROW]], %{{.*}} : i32
+// CHECK-NEXT:    %[[J:.*]] = arith.index_cast %[[R]] : i32 to index
+// CHECK:         nv_tileas.tiled_load %{{.*}}[%[[I]], %[[J]], %{{.*}}]
+
+// -----
+
+// Along x the same tiles of B are read: the order stays.
+
+func.func @product(%p: !nv_tileaa.ptr<f16, 1>, %b: i32, %n: i32, %k: i32) {
+  %array = nv_tileaa.make_memref %p, sizes[%b : i32, %n : i32, %k : i32], strides[%n : i32, %k : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %row = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %column = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+  %batch = "gpu.block_id"() <{dimension = #gpu<dim z>}> : () -> index
+  %zero = arith.constant 0 : index
+  %none = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %view = nv_tileas.view %array : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %x = nv_tileas.tiled_load %view[%batch, %row, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+  %y = nv_tileas.tiled_load %view[%batch, %zero, %column] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+  %sum = nv_tileas.dot %x, %y, %none {atom = #nv_tileas<atom fma_f16_f16_f32>} : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32> -> tensor<1x64x64xf32>
+  "test.op"(%sum) : (tensor<1x64x64xf32>) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @product
 // CHECK-NOT:     arith.divui
 // CHECK:         func.return

@@ -37,7 +37,7 @@ def operations_behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
             yield owner
 
 
-def grid_axes_behind(value: SSAValue) -> set[str]:
-    """The axes of the grid along which tile blocks have other values."""
-    ids = (op for op in operations_behind([value]) if isinstance(op, gpu.BlockIdOp))
+def grid_axes_behind(values: Iterable[SSAValue]) -> set[str]:
+    """The axes of the grid along which tile blocks have others of these values."""
+    ids = (op for op in operations_behind(values) if isinstance(op, gpu.BlockIdOp))
     return {str(op.dimension.data) for op in ids}

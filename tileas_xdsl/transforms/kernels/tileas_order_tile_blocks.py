@@ -1,13 +1,23 @@
-"""The pass `tileas-order-tile-blocks`: tile blocks that share lines of memory run side by side.
+"""The pass `tileas-order-tile-blocks`: tile blocks that read the same memory run side by side.
 
     %i = gpu.block_id x; %g = gpu.block_id y              %n = block_id x + block_id y * grid_dim x
     %t = tiled_load %x[%i, %k, %g] : 1x64x8xf16   ->      %i = %n / grid_dim y; %g = %n mod that
 
-Hardware starts tile blocks along x first.  Where the tiles of those along another axis are beside
-each other in memory, and narrower than a line, a line is loaded for one of them and has left the
-L2 cache when the next one asks for it: groups of 8 channels, 16 bytes of each pixel, took nine
-times as long as the memory needs.  Numbers have 32 bits, for divisions of 64 are long: a grid of
-more tile blocks than that keeps its order.
+Hardware starts tile blocks along x first, and what those that run at once do not share has left
+the L2 cache when the next one asks for it.  Two things are shared:
+
+*Operands of products.*  In a product of a batch along x, no two tile blocks that start one after
+the other read the same; along y, they read the same tiles of B.
+
+    %a = tiled_load %x[%batch, %row, %k]        %batch = block_id x, %row = block_id y
+    %b = tiled_load %y[%batch, %column, %k]     %column = block_id z
+
+*Lines.*  Where the tiles of those along another axis are beside each other in memory, and narrower
+than a line, a line is loaded for each: groups of 8 channels, 16 bytes of each pixel, took nine
+times as long as the memory needs.
+
+Numbers have 32 bits, for divisions of 64 are long: a grid of more tile blocks than that keeps its
+order.
 """
 
 from __future__ import annotations
@@ -18,7 +28,7 @@ from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, func, gpu
+from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
@@ -28,6 +38,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -35,6 +46,7 @@ from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, se
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.launches.launch_numbers import AXES
 
@@ -44,38 +56,66 @@ LINE_BYTES = 128
 
 @dataclass(frozen=True)
 class TileasOrderTileBlocks(ModulePass):
-    """Number tile blocks along the axis first along which they share lines.
+    """Number tile blocks along those axes first along which they share what they load.
 
-    Of kernels without products, whose tile blocks share operands along all axes, where more than
-    half of what is loaded and stored is narrower than a line, side by side along one axis other
-    than x, and far apart along x.  Expects block ids to be those of tile blocks (in front of
-    `tileas-plan-cta`); it has no diagnostics and never stops a pipeline.
+    With products, axes come last along which all loads differ that loops around products have, or
+    else all loads of the kernel; the others keep their order.  Without, tile blocks run along one
+    axis first where more than half of what is loaded and stored is narrower than a line, side by
+    side along this axis, and far apart along x.
+
+    Expects block ids to be those of tile blocks (in front of `tileas-plan-cta`); it has no
+    diagnostics and never stops a pipeline.
     """
 
     name = "tileas-order-tile-blocks"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in instances_in(op, func.FuncOp):
-            if not kernel.is_declaration and not has_instance(kernel, DotOp):
-                axis = _shared_axis(kernel)
-                if axis is not None:
-                    _order(kernel, axis)
+            if kernel.is_declaration:
+                continue
+            is_product = has_instance(kernel, DotOp)
+            order = _order_of_operands(kernel) if is_product else _order_of_lines(kernel)
+            if order is not None:
+                _number_along(kernel, order)
 
 
-def _shared_axis(kernel: func.FuncOp) -> str | None:
-    """The axis of the grid along which tile blocks share lines, and would not run side by side."""
+def _order_of_operands(kernel: func.FuncOp) -> Sequence[str] | None:
+    """The order in which axes come last along which tile blocks share nothing; None if it is so."""
+    loops = [op for op in instances_in(kernel, scf.ForOp) if has_instance(op, DotOp)]
+    loads = [load for loop in loops or [kernel] for load in instances_in(loop, TiledLoadOp)]
+    ids = [op for op in instances_in(kernel, gpu.BlockIdOp) if op.results[0].uses]
+    used = {str(op.dimension.data) for op in ids}
+    apart = used.intersection(*map(_axes_of_places, loads))
+    order = sorted(AXES, key=lambda axis: (axis not in used, axis in apart))
+    is_so = apart == used or order == sorted(AXES, key=lambda axis: axis not in used)
+    return None if is_so else order
+
+
+def _axes_of_places(load: TiledLoadOp) -> set[str]:
+    """The axes along which tile blocks load from other places, or begin at them in a loop."""
+    begins = [loop.lb for loop in enclosing_ops(load) if isinstance(loop, scf.ForOp)]
+    return grid_axes_behind([*load.coords, *begins])
+
+
+def _order_of_lines(kernel: func.FuncOp) -> Sequence[str] | None:
+    """The axis first along which tile blocks share lines, and would not run side by side."""
     shared, total = Counter[str](), 0
     for access in instances_in(kernel, TiledLoadOp, TiledStoreOp):
         tile = access.result.type if isinstance(access, TiledLoadOp) else access.value.type
-        if not isa(tile, TensorType[Attribute]) or isinstance(tile.element_type, PtrType):
-            continue
-        width = bits_of(tile.element_type) // 8
-        total += prod(tile.get_shape()) * width
-        if tile.get_shape()[-1:] and tile.get_shape()[-1] * width < LINE_BYTES:
+        size = _bytes_of(tile)
+        total += size
+        if size and access.coords and size < LINE_BYTES * prod((shape_of(tile) or ())[:-1]):
             for axis in _axes_of_columns(access):
-                shared[axis] += prod(tile.get_shape()) * width
-    axis, most = max(shared.items(), key=lambda found: found[1], default=("", 0))
-    return axis if 2 * most > total else None
+                shared[axis] += size
+    first, most = max(shared.items(), key=lambda found: found[1], default=("", 0))
+    return sorted(AXES, key=lambda axis: axis != first) if 2 * most > total else None
+
+
+def _bytes_of(tile: Attribute) -> int:
+    """The bytes of a tile; none of one of pointers."""
+    if not isa(tile, TensorType[Attribute]) or isinstance(tile.element_type, PtrType):
+        return 0
+    return prod(tile.get_shape()) * bits_of(tile.element_type) // 8
 
 
 def _axes_of_columns(access: TiledLoadOp | TiledStoreOp) -> Iterator[str]:
@@ -84,14 +124,14 @@ def _axes_of_columns(access: TiledLoadOp | TiledStoreOp) -> Iterator[str]:
     made = without_promises(view.source).owner if isinstance(view, ViewOp) else None
     if not isinstance(made, MakeMemrefOp) or made.stride(len(access.coords) - 1) != 1:
         return
-    *rows, column = map(grid_axes_behind, access.coords)
+    *rows, column = (grid_axes_behind([coord]) for coord in access.coords)
     of_rows = set[str]().union(*rows)
     if len(column) == 1 and AXES[0] in of_rows and not column & of_rows:
         yield from column
 
 
-def _order(kernel: func.FuncOp, first: str) -> None:
-    """Give tile blocks the coordinates of those with the same numbers, if `first` ran fastest."""
+def _number_along(kernel: func.FuncOp, order: Sequence[str]) -> None:
+    """Give tile blocks the coordinates of those with the same numbers, if axes ran in an order."""
     old = instances_in(kernel, gpu.BlockIdOp)
     build = Builder(InsertPoint.at_start(kernel.body.block))
     own, extents = (
@@ -100,9 +140,9 @@ def _order(kernel: func.FuncOp, first: str) -> None:
     )
     x, y, z = (own[axis] for axis in AXES)
     left = add(build, x, mul(build, extents["x"], add(build, y, mul(build, extents["y"], z))))
-    *order, last = sorted(AXES, key=lambda axis: (axis != first, axis))
+    *firsts, last = order
     found: dict[str, SSAValue] = {}
-    for axis in order:
+    for axis in firsts:
         quotient = build.insert(arith.DivUIOp(left, extents[axis])).result
         found[axis] = sub(build, left, mul(build, quotient, extents[axis]))
         left = quotient

@@ -175,7 +175,7 @@ class _Rotation:
             return False
         if isinstance(self.anchor.parent_op(), scf.ForOp):
             return True
-        return not any(grid_axes_behind(coord) for op in self.lines for coord in op.coords)
+        return not any(grid_axes_behind(op.coords) for op in self.lines)
 
     def pays(self, warps: int, target: Target) -> bool:
         """Whether its accesses take less time than those by elements.
