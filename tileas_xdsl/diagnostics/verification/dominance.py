@@ -38,6 +38,13 @@ def dominance_errors(root: Operation) -> list[Diagnostic]:
     return list(_Dominance(root).errors())
 
 
+class _LiftedUse(NamedTuple):
+    """The operation of a region that contains a use, and the innermost isolation on the way."""
+
+    op: Operation | None
+    barrier: Operation | None
+
+
 class _Dominance:
     """Most values are of the same block, and were seen; positions and dominator trees on demand."""
 
@@ -46,6 +53,7 @@ class _Dominance:
     _positions: dict[Block, dict[Operation, int]]
     _trees: dict[Region, DominatorTree]
     _unreachable: set[Block]
+    _lifted: dict[tuple[Block, Region], _LiftedUse]
 
     def __init__(self, root: Operation) -> None:
         self._root = root
@@ -53,6 +61,7 @@ class _Dominance:
         self._positions = {}
         self._trees = {}
         self._unreachable = set()
+        self._lifted = {}
         for region in [region for op in self._operations for region in op.regions]:
             if region.first_block is not region.last_block:
                 is_reachable = self._tree(region).is_reachable
@@ -83,7 +92,7 @@ class _Dominance:
             return None if self._precedes(owner, op) else _does_not_dominate(op, index, value)
         if defining_block is None or defining_block.parent is None:
             return op_error(op, f"operand #{index} is not defined in the module").diagnostics[0]
-        use = _lift(op, block, defining_block.parent)
+        use = self._lift(op, block, defining_block.parent)
         if use.barrier is not None and not use.barrier.is_ancestor(defining_block):
             return _crosses_isolation(op, use.barrier)
         if use.op is not None and self._visible(owner, defining_block, use.op):
@@ -91,6 +100,13 @@ class _Dominance:
         if use.op is None and _crosses_open_boundary(block, defining_block):
             return None
         return _does_not_dominate(op, index, value)
+
+    def _lift(self, op: Operation, block: Block, region: Region) -> _LiftedUse:
+        if block.parent is region:
+            return _LiftedUse(op, None)
+        if (found := self._lifted.get((block, region))) is None:
+            found = self._lifted[block, region] = _lift(block, region)
+        return found
 
     def _visible(self, owner: Operation | Block, defining_block: Block, user: Operation) -> bool:
         """Whether what `owner` defines dominates `user`, an operation of the same region."""
@@ -121,21 +137,14 @@ class _Dominance:
         return tree
 
 
-class _LiftedUse(NamedTuple):
-    """The operation of a region that contains a use, and the innermost isolation on the way."""
-
-    op: Operation | None
-    barrier: Operation | None
-
-
-def _lift(op: Operation, block: Block, region: Region) -> _LiftedUse:
-    barrier: Operation | None = None
+def _lift(block: Block, region: Region) -> _LiftedUse:
+    op, barrier = None, None
     while block.parent is not region:
-        parent = block.parent_op()
-        if parent is None or parent.parent is None:
-            return _LiftedUse(None, barrier or _isolated(parent))
-        op, block = parent, parent.parent
-        barrier = barrier or _isolated(parent)
+        op = block.parent_op()
+        barrier = barrier or _isolated(op)
+        if op is None or op.parent is None:
+            return _LiftedUse(None, barrier)
+        block = op.parent
     return _LiftedUse(op, barrier)
 
 
