@@ -127,6 +127,9 @@ AT_TWICE = "%at = arith.muli %i, %twice : index"
         ({"m": 128, "n": 128, "k": 64, "unit": "tcgen05"}, 4, (4, 8), (72, 216)),
         ({"m": 128, "n": 128, "k": 128}, 3, (4, 8), (40, 232)),
         ({"spec": "num_warps = 4, occupancy = 2"}, 4, (4, 4), (40, 216)),
+        ({"spec": "num_warps = 4, occupancy = 2", "n": 256, "k": 64}, 4, (4, 4), (56, 232)),
+        ({"spec": "num_warps = 4, occupancy = 3", "m": 128, "n": 256}, 4, (4, 8), (40, 232)),
+        ({"spec": "num_warps = 4, occupancy = 2", "m": 128, "n": 128}, 4, (4, 4), (40, 216)),
     ],
 )
 def test_what_the_agents_get(
@@ -174,15 +177,7 @@ def test_what_the_agents_get(
             },
             "a store without a token may write what the loop loads",
         ),
-        (
-            {"spec": "num_warps = 4, occupancy = 2", "n": 256, "k": 64},
-            "an instruction wants 154 registers at entry, of which there are 128",
-        ),
         ({"n": 256, "k": 256}, "two stages of 163840 bytes do not fit"),
-        (
-            {"spec": "num_warps = 4, occupancy = 2", "m": 128, "n": 128},
-            "384 threads have not registers enough for 2 blocks together",
-        ),
         (
             {"m": 256, "n": 256},
             "the sums of a tile do not fit 232 registers of each of its threads",

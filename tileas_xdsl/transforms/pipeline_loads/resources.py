@@ -14,6 +14,7 @@ sm_90a, whose blocks have 227 KB of shared memory and whose multiprocessors 65,5
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects import arith, tensor
@@ -135,8 +136,19 @@ class Resources:
 
 
 def resources_of(found: LoadLoop, target: Target) -> Resources | str:
-    """What the agents of a loop get, or why a block has not enough of it."""
+    """What the agents of a loop get, or why a block has not enough of it.
+
+    As many blocks share a multiprocessor as a hint asks for, or fewer that have room.
+    """
     spec = spec_of(found)
+    made = _resources(found, spec, target)
+    while isinstance(made, str) and spec.occupancy > 1:
+        spec = replace(spec, occupancy=spec.occupancy - 1)
+        made = _resources(found, spec, target)
+    return made
+
+
+def _resources(found: LoadLoop, spec: KernelSpec, target: Target) -> Resources | str:
     slot = _slot_bytes(found)
     warps, fewer = _warps(found, spec, target), 2 * WARPGROUP_WARPS
     if warps > fewer and (
