@@ -98,11 +98,11 @@ class Tiling:
         return self._layout(x.tile(x.m, x.n), self.rows, self.accumulator_columns)
 
     def left(self, depth: int) -> RegisterLayout:
-        """The layout of so many columns of A, a step after another."""
+        """The register layout of A with `depth` columns, in steps of `step` columns."""
         return self._layout(self.extents.tile(self.extents.m, depth), self.rows, self._deep)
 
     def right(self, depth: int) -> RegisterLayout:
-        """The layout of so many rows of B, a step after another."""
+        """The register layout of B with `depth` rows, in steps of `step` rows."""
         return self._layout(self.extents.tile(depth, self.extents.n), self._deep, self.columns)
 
     @property

@@ -50,7 +50,7 @@ def is_aligned(op: TiledLoadBase) -> bool:
 
 
 def free_numbers(op: Operation, count: int) -> range:
-    """Numbers of tiles in shared memory that no load of the function around an operation has."""
+    """Return `count` ids of kept tiles that the function around `op` does not use yet."""
     function = op if op.parent_op() is None else enclosing_function(op) or op
     used = [one.attributes.get(KEPT) for one in operations_in(function)]
     first = 1 + max((one.value.data for one in used if isinstance(one, IntegerAttr)), default=-1)
@@ -58,7 +58,7 @@ def free_numbers(op: Operation, count: int) -> range:
 
 
 def readers_of(op: AsyncTiledLoadOp) -> Sequence[TiledLoadOp]:
-    """The loads that read, part by part, what a load keeps of a rotated row."""
+    """The loads, each of a part, that read the rotated row which a load keeps in shared memory."""
     function, number = enclosing_function(op), op.attributes[KEPT]
     inside = () if function is None else operations_in(function)
     loads = (one for one in inside if isinstance(one, TiledLoadOp))
@@ -66,7 +66,7 @@ def readers_of(op: AsyncTiledLoadOp) -> Sequence[TiledLoadOp]:
 
 
 def waits_for(token: SSAValue) -> Sequence[Operation]:
-    """Return what uses a token, also where control flow carries it to."""
+    """Return all users of a token, followed through control flow that forwards it."""
     found: dict[Operation, None] = {}
     pending, seen = [token], {token}
     while pending:

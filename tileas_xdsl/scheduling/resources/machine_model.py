@@ -56,7 +56,7 @@ class MachineModel:
 
     @property
     def quantum(self) -> int:
-        """Starts are multiples of this."""
+        """Granularity of start times, in cycles."""
         return 32 if self.name is ModelName.MEASURED else 1
 
     @property

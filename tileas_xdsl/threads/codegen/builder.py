@@ -60,13 +60,14 @@ T = TypeVar("T", bound=Operation)
 
 @dataclass(frozen=True)
 class LateOperand:
-    """An operand that threads write while the product of the round before reads another place."""
+    """A double-buffered operand: threads write one copy while the previous dot reads the other."""
 
     wait: Callable[[], None]
-    """Emits the wait for that product."""
+    """Emits the wait for the previous dot."""
     places: int
+    """Copies of the operand in shared memory."""
     place: SSAValue
-    """Of this round."""
+    """Index of the copy that this iteration writes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +78,17 @@ class AgentBarrier:
     owner: Operation | None
     """The operation that was being lowered."""
     is_between_rounds: bool
-    """Whether it is there for what threads have done in the owner the round before."""
+    """Whether it orders the owner against its own accesses of the previous iteration."""
     guarded: ScratchAllocation | None
-    """What the owner may write after it, because threads have read it the round before."""
+    """The scratch buffer that it protects: read in the previous iteration, written after it."""
 
     @property
     def only_separates_rounds(self) -> bool:
-        """Whether nothing else is after it that may not be before it."""
+        """Whether it orders iterations and nothing else, so that another barrier can replace it."""
         return self.is_between_rounds and not (self.guarded and self.guarded.is_shared)
 
     def is_implied_by(self, other: AgentBarrier) -> bool:
-        """Whether threads meet at another operation's barrier between two rounds of the owner."""
+        """Whether another operation's barrier already separates two iterations of the owner."""
         owner = self.owner
         if owner is None or other.owner is None or other.owner is owner:
             return False
@@ -97,13 +98,14 @@ class AgentBarrier:
 
 @dataclass(frozen=True, eq=False)
 class HandedOut:
-    """What one thread stores for all others, with barriers of its own, and what that is."""
+    """A value that one thread stores to shared memory for all others, between two barriers."""
 
     value: SSAValue
     before: BarrierOp
-    """Behind what threads have read of the round before."""
+    """After the loads of the previous iteration."""
     store: Operation
     behind: BarrierOp
+    """Before the loads of this one."""
 
 
 @dataclass
@@ -123,17 +125,17 @@ class ThreadBuilder:
     source: Operation | None = None
     """The operation that is being lowered; what is inserted gets its location."""
     by_one_thread: bool = False
-    """Whether only the elected thread of the agent runs the code."""
+    """Whether the code at the insertion point runs in the elected thread of the agent alone."""
     by_one_warp: bool = False
-    """Whether only the warp that issues tcgen05 products runs the code."""
+    """Whether it runs in the warp that issues tcgen05 MMAs alone."""
     issues: bool = True
-    """Whether tcgen05 products are issued here."""
+    """Whether this agent issues tcgen05 MMAs."""
     reads: bool = True
-    """Whether tensor memory is read here."""
+    """Whether this agent reads tensor memory."""
     kept: frozenset[Operation] | None = None
-    """The operations that are lowered; None for all."""
+    """The operations to lower, where this builder lowers a part of an agent; None for all."""
     in_turn: bool = False
-    """Whether one warpgroup after the other runs the code (`nv_tileas.async.turn`)."""
+    """Whether warpgroups run the code one after another (`nv_tileas.async.turn`)."""
     stage: tuple[Stages, StageIndex] | None = None
     """The pipeline stage whose body is being lowered."""
     copied_in_chunks: frozenset[Operation] = frozenset()
@@ -147,25 +149,25 @@ class ThreadBuilder:
     barriers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """Shared-memory offsets of the mbarriers of bulk loads outside of pipeline stages."""
     kept_tiles: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
-    """Shared-memory offsets of what loads keep there, by the number that says which share one."""
+    """Shared-memory offsets of tiles that loads keep there, by id: loads of one id share one."""
     kept_lines: dict[Attribute, KeptLine] = field(default_factory=dict[Attribute, KeptLine])
-    """Lines that loads keep there, by the number that loads of rows name."""
+    """Lines that loads keep in shared memory, by the id that loads of rows refer to."""
     kept_rows: dict[Attribute, KeptTile] = field(default_factory=dict[Attribute, KeptTile])
-    """Rotated rows that loads keep there, by the number that loads of their parts name."""
+    """Rotated rows that loads keep there, by the id that loads of their parts refer to."""
     parities: dict[Operation, SSAValue] = field(default_factory=dict[Operation, SSAValue])
-    """The phase parity that each of those loads completes next; 0 before the first."""
+    """By bulk load: the phase parity that it completes next; 0 before the first."""
     arguments: Block | None = None
     """The entry block of the kernel, to which hidden arguments are added."""
     tabulated: dict[tuple[object, ...], SSAValue] = field(
         default_factory=dict[tuple[object, ...], SSAValue]
     )
-    """Per-thread values by block and the table that they were written from."""
+    """Per-thread values that a block has already, by block and the table of their numbers."""
     scratch_buffers: dict[int, list[ScratchAllocation]] = field(
         default_factory=dict[int, "list[ScratchAllocation]"]
     )
     """Scratch buffers in shared memory by agent."""
     agent_barriers: list[AgentBarrier] = field(default_factory=list[AgentBarrier])
-    """Those of all agents, in order."""
+    """Barriers of all agents, in program order."""
     handed_out: list[HandedOut] = field(default_factory=list[HandedOut])
     tensor: TensorMemory | None = None
     """The tensor memory of the kernel."""
@@ -176,17 +178,17 @@ class ThreadBuilder:
     late_operands: dict[SSAValue, LateOperand] = field(
         default_factory=dict[SSAValue, "LateOperand"]
     )
-    """Operands that threads write while the product of the round before runs."""
+    """Double-buffered operands, by the value that threads write."""
     late_waits: dict[Operation, Callable[[], None]] = field(
         default_factory=dict[Operation, Callable[[], None]]
     )
-    """By the operation that they come before: waits for the product of the round before."""
+    """Waits for the dot of the previous iteration, by the operation that they precede."""
     wgmma_groups: list[Block] = field(default_factory=list[Block])
-    wgmma_complete: tuple[Block, int] | None = None
-    """The last group of wgmma that a wait in this block has waited for."""
     """The block of code of each wgmma group so far, in order of issue."""
+    wgmma_complete: tuple[Block, int] | None = None
+    """A block, and the last wgmma group that a wait in it has waited for."""
     at_entry: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
-    """Per-thread values that are computed once, where they dominate all code of the agent."""
+    """Per-thread values that are computed at the entry of the agent, by name."""
     _constants: dict[tuple[Block, int, Attribute], SSAValue] = field(
         default_factory=dict[tuple[Block, int, Attribute], SSAValue]
     )

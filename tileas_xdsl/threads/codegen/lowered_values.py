@@ -86,11 +86,13 @@ class RegisterTile:
 
 @dataclass(frozen=True)
 class LateSums:
-    """Sums of a product that runs on, or to the last of which one that runs on will be added."""
+    """The accumulator of a dot whose last wgmma group may still be in flight across iterations."""
 
     sums: RegisterTile
     product: tuple[SSAValue, ...] = ()
-    """What is in flight beside the sums, for as many of the last registers of their last part."""
+    """Promoted FP8 sums: the registers of the group in flight, to be added to the end of `sums`.
+
+    Without promotion wgmma adds to `sums` itself, and this is empty."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -108,14 +110,14 @@ class SharedTile:
     """A tile in shared memory, or a range of its rows."""
 
     pointer: SSAValue
-    """Of bytes, where the tile begins that `layout` is of."""
+    """To the first byte of the tile that `layout` describes; the window may begin later."""
     layout: SharedLayout
     element: Attribute
     first_row: int = 0
     rows: int = 0
     """Rows of the window; 0 for all."""
     is_in_order_of_sums: bool = False
-    """Whether its rows, of a transpose, come in the order in which threads have sums."""
+    """Whether the rows of a transposed tile are permuted as accumulator registers hold them."""
 
     @property
     def height(self) -> int:
@@ -139,15 +141,15 @@ class PendingTile:
     offset: int | None = None
     """Byte offset from the start of shared memory; None before the first use."""
     visible_to: int | None = None
-    """The agent that wrote it last and whose threads have synchronised since."""
+    """The last agent that wrote it, once its threads have synchronised after the write."""
     is_free_in: Block | None = None
-    """The block of code in which all threads have met behind its last reader."""
+    """The block of code in which a barrier follows its last read, so that it may be written."""
     is_in_order_of_sums: bool = False
-    """Whether its rows, of a transpose, come in the order in which threads have sums."""
+    """Whether the rows of a transposed tile are permuted as accumulator registers hold them."""
     places: int = 1
-    """Tiles that lie one after another: one is written while another is read."""
+    """Copies of the tile, contiguous in memory: one is written while another is read."""
     place: SSAValue | None = None
-    """Which one is written now, and read until the next one is written; None for the only one."""
+    """Index of the copy that was written last; None where there is one."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -156,7 +158,7 @@ class PendingTile:
 
     @property
     def bytes(self) -> int:
-        """Of all places."""
+        """Bytes of all copies."""
         return self.places * self.layout.bytes
 
 
@@ -175,7 +177,7 @@ class GlobalView:
     """In elements."""
     starts: tuple[SSAValue | int, ...]
     shape: tuple[int, ...] = ()
-    """The tile that the window shows; empty for the whole array."""
+    """Shape of the tile that the view selects; empty for the whole array."""
     alignment: int = ARRAY_ALIGNMENT
     """Bytes by which the address of the array is known to be aligned."""
 
@@ -196,7 +198,7 @@ class Descriptor:
     argument: SSAValue
     recipe: TensorMapRecipe
     rows: SliceRows | None = None
-    """Those of the slice that is moved; None where it is all of the array."""
+    """The slice of the array that TMA moves; None for all of it."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +340,7 @@ class LoadToken:
 
 @dataclass(frozen=True)
 class BegunLoad:
-    """Vectors on their way to registers, and what makes the elements of a tile of them."""
+    """Global loads in flight to registers, and the code that makes a tile of their vectors."""
 
     finish: Callable[[], RegisterTile]
 
@@ -349,7 +351,7 @@ class BegunLoad:
 
 @dataclass(frozen=True)
 class LoadedLine:
-    """A line that is put into shared memory when it is waited for (`gmem/rows/kept_lines.py`)."""
+    """A loaded line, stored to shared memory at the wait for it (`gmem/rows/kept_lines.py`)."""
 
     values: RegisterTile
     line: KeptLine
@@ -361,18 +363,18 @@ class KeptTile:
     """A tile that threads copy into shared memory, row-major, and read where they use it."""
 
     layout: RegisterLayout
-    """By which threads copy the whole tile."""
+    """Which thread copies which elements of the whole tile."""
     element: Attribute
     pointer: SSAValue
     """To the first element."""
     shape: tuple[int, ...]
     """Of the tile, or of columns of it."""
     is_private: bool = True
-    """Whether those that read it by name read what they have copied themselves."""
+    """Whether each thread reads only elements that it has copied, so that no barrier is needed."""
     end: int | None = None
-    """The column from which on no thread has stored anything, for all of it is `padding`."""
+    """The first column that was not stored: all columns from it on are `padding`."""
     padding: FloatAttr | IntegerAttr | None = None
-    """None for zeros."""
+    """The value of padding elements; None for zero."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -380,28 +382,28 @@ class KeptTile:
         return (self.pointer,)
 
     def of(self, parts: Sequence[SSAValue]) -> KeptTile:
-        """Return the same tile at another place."""
+        """Return the same tile at another address."""
         return replace(self, pointer=parts[0])
 
 
 @dataclass(frozen=True)
 class AskedTileBlock:
-    """A tile block that the first thread has asked for; its number is there some time later."""
+    """The next tile block of a CTA, requested by an atomic counter; the id arrives later."""
 
     asked: SSAValue
-    """What the counter was, in the first thread."""
+    """The result of the atomic add, valid in the first thread."""
     first: SSAValue | None
-    """Whether this is that thread; None if no other one is here."""
+    """Predicate of the first thread; None where it alone runs the code."""
     behind: SSAValue
-    """How many tile blocks CTAs take by their own numbers, before those of the counter."""
+    """Tile blocks that are assigned by CTA id; the counter numbers those after them."""
     count: SSAValue
-    """All tile blocks."""
+    """Number of tile blocks of the grid."""
     extents: tuple[SSAValue, ...]
     """Of the grid."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
-        """What the counter was."""
+        """The result of the atomic add."""
         return (self.asked,)
 
     def of(self, parts: Sequence[SSAValue]) -> AskedTileBlock:
@@ -414,9 +416,9 @@ class StoreToken:
     """Bulk stores in flight, committed by the elected thread of the agent."""
 
     elected: SSAValue | None
-    """None of stores of the round before, in which another value said it."""
+    """Predicate of the thread that committed them; None for stores of a previous iteration."""
     until_read: bool = False
-    """Whether to wait for them is to wait until their tiles have been read."""
+    """Whether a wait ends once the source tiles have been read (`.read`), before the writes."""
 
     @property
     def parts(self) -> Sequence[SSAValue]:
@@ -433,11 +435,11 @@ class BulkToken:
     """A bulk load in flight with an mbarrier of its own."""
 
     barrier: int
-    """Bytes from where shared memory begins."""
+    """Byte offset of the mbarrier in shared memory."""
     parity: SSAValue
-    """Of the phase that it completes."""
+    """Parity of the mbarrier phase that the load completes."""
     tile: PendingTile | None
-    """What it fills, where that is no part of anything else."""
+    """The tile that it fills; None where it fills a part of one."""
 
 
 Carried: TypeAlias = (

@@ -61,7 +61,7 @@ class ScaledSum:
 
 
 def carried_on(loop: scf.ForOp) -> Sequence[SSAValue]:
-    """Return what a loop carries on."""
+    """Return the operands of the loop's `scf.yield`: the carried values of the next iteration."""
     last = loop.body.block.last_op
     assert isinstance(last, scf.YieldOp)
     return last.operands

@@ -63,11 +63,11 @@ Carrying: TypeAlias = scf.ForOp | scf.IfOp | scf.WhileOp
 
 
 Handed: TypeAlias = PointedAtomicOp | CancelNextProgramIdOp
-"""What one agent does for both: their results are numbers."""
+"""Operations with side effects that one agent runs for both; their results are scalars."""
 
 
 def is_handed(op: Operation) -> TypeIs[Handed]:
-    """Whether an operation takes something in no order with other accesses, and gives numbers.
+    """Whether the producer runs `op` for both agents: its effect is ordered against no access.
 
     The tokens that it comes after are of the slice: what a consumer does is not among them.
     """
@@ -82,10 +82,10 @@ _UNORDERED = (MemSemantic.WEAK, MemSemantic.RELAXED)
 
 
 def is_claimed(op: Operation) -> TypeIs[PointedAtomicOp]:
-    """Whether an operation gives a number in an order with other accesses: the consumer does it.
+    """Whether the consumer runs `op` for both agents: an atomic ordered behind its accesses.
 
-    It releases what the consumer has stored before, so that no producer may do it earlier; what is
-    loaded behind it comes behind the number that the consumer hands back.
+    It releases what the consumer has stored, so that the producer may not run ahead of it; loads
+    behind it wait for the result that the consumer sends back.
     """
     if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
         return False
@@ -97,17 +97,17 @@ class ProducerSlice:
     """The operations that the producer agent recomputes."""
 
     repeated: frozenset[Operation]
-    """Numbers, wherever they stand, that loads and their control flow need."""
+    """Scalar operations, at any depth, that loads and their control flow depend on."""
     control: frozenset[Operation]
-    """Loops and branches around loads, of which the producer has its own."""
+    """Loops and branches around loads, which the producer runs a copy of."""
     carried: Mapping[Operation, Sequence[int]]
     """By loop or branch of `control`, the values that go round, or out, and that it needs too."""
     passed: Mapping[Operation, Sequence[int]]
     """By `scf.while`, those that its condition passes to its body and its results."""
     handed: frozenset[Operation] = frozenset()
-    """What gives numbers that the producer needs, once: it does that, and hands the numbers on."""
+    """Operations of the producer whose results it sends to the consumer (`is_handed`)."""
     claimed: frozenset[Operation] = frozenset()
-    """The same, where the consumer does it, and hands the numbers back."""
+    """Operations of the consumer whose results it sends to the producer (`is_claimed`)."""
     streamed: Sequence[TiledLoadOp] = ()
     """Loads of loops around: the producer fills a ring of each of them, too."""
 
