@@ -211,3 +211,30 @@ func.func @byte_columns_of_b(%a: !nv_tileaa.ptr<f16, 1>, %b: !nv_tileaa.ptr<i8, 
 // CHECK-NEXT:    ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
 // CHECK-NEXT:      tensor.extract %w[%[[J]], %[[I]]]
 // CHECK:         nv_tileas.dot %[[A]], %{{.*}}, %{{.*}} {nv_tileas.rows_in_pairs, atom
+
+// -----
+
+// The matrix of a tile of more dimensions is a view of shared memory: threads read its fragments from there.
+
+func.func @matrix_of_batch(%a: tensor<16x32xf16>, %b: !nv_tileaa.ptr<f8E4M3FN, 1>, %i: index) -> tensor<16x32xf32> attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %none = arith.constant dense<0.0> : tensor<16x32xf32>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f8E4M3FN, 1>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<f8E4M3FN, 1> -> memref<8x32x32xf8E4M3FN, strided<[1024, 32, 1]>>
+  %vb = nv_tileas.view %mb : memref<8x32x32xf8E4M3FN, strided<[1024, 32, 1]>> -> !nv_tileas.tiled_view<1x32x32xf8E4M3FN, gmem>
+  %one = arith.constant 1 : index
+  %sum = scf.for %k = %zero to %i step %one iter_args(%c = %none) -> (tensor<16x32xf32>) {
+    %x = nv_tileas.tiled_load %vb[%k, %zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x32x32xf8E4M3FN, gmem> -> tensor<1x32x32xf8E4M3FN>
+    %matrix = nv_tileas.view %x : tensor<1x32x32xf8E4M3FN> -> tensor<32x32xf8E4M3FN>
+    %wide = arith.extf %matrix : tensor<32x32xf8E4M3FN> to tensor<32x32xf16>
+    %d = nv_tileas.dot %a, %wide, %c {atom = #nv_tileas<atom mma_f16_f16_f32>} : tensor<16x32xf16>, tensor<32x32xf16>, tensor<16x32xf32> -> tensor<16x32xf32>
+    scf.yield %d : tensor<16x32xf32>
+  }
+  func.return %sum : tensor<16x32xf32>
+}
+
+// CHECK-LABEL: func.func @matrix_of_batch
+// CHECK:         %x = nv_tileas.tiled_load {{.*}}atom tma_load_3d{{.*}} -> tensor<1x32x32xf8E4M3FN, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[MATRIX:.*]] = nv_tileas.view %x : {{.*}} -> tensor<32x32xf8E4M3FN, #nv_tileas<space smem>>
+// CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %[[MATRIX]] : {{.*}} -> tensor<32x32xf8E4M3FN>
+// CHECK-NEXT:    %wide = arith.extf %[[READ]]

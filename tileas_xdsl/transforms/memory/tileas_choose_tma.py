@@ -258,9 +258,13 @@ def _is_in_memory(load: TiledLoadOp) -> bool:
 
 def _is_converted(use: Use) -> bool:
     user = use.operation
-    if isinstance(user, ConvertLayoutOp):
-        return space_of(user.result.type) is Space.SMEM
+    if _is_copy_to_memory(user):
+        return True
     return keeps_rows(user) and any(map(_is_converted, user.results[0].uses))
+
+
+def _is_copy_to_memory(op: Operation) -> bool:
+    return isinstance(op, ConvertLayoutOp) and space_of(op.result.type) is Space.SMEM
 
 
 def _load_by_tma(load: TiledLoadOp, rewriter: PatternRewriter) -> None:
@@ -297,10 +301,10 @@ def _read_in_memory(tile: SSAValue, rewriter: PatternRewriter) -> None:
     registers, once.
     """
     uses = list(tile.uses)
-    for user in [use.operation for use in uses if _is_converted(use)]:
-        if isinstance(user, ConvertLayoutOp):
+    for user in [use.operation for use in uses]:
+        if _is_copy_to_memory(user):
             rewriter.replace(user, [], [tile])
-        else:
+        elif keeps_rows(user):
             view = ViewOp(tile, _in_shared_memory(user.results[0].type))
             rewriter.replace(user, view)
             _read_in_memory(view.result, rewriter)
