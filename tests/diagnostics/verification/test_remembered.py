@@ -10,16 +10,7 @@ from xdsl.dialects.arith import AddiOp, ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region
-from xdsl.irdl import (
-    EqAttrConstraint,
-    IRDLOperation,
-    OpDef,
-    RangeOf,
-    irdl_op_definition,
-    region_def,
-    traits_def,
-)
-from xdsl.traits import NoTerminator
+from xdsl.irdl import OpDef
 
 from tileas_xdsl.diagnostics.verification.isolation import is_isolated
 from tileas_xdsl.diagnostics.verification.remembered import FactsFoundRight
@@ -75,33 +66,6 @@ def test_other_types_and_names_are_verified(verified: list[str]) -> None:
     assert operation_errors(op)
     del op.properties["fastmath"]
     assert not operation_errors(op)
-
-
-@irdl_op_definition
-class OneBlock(IRDLOperation):
-    """An operation whose constraints ask for blocks and their arguments."""
-
-    name = "test.one_block"
-    body = region_def("single_block", entry_args=RangeOf(EqAttrConstraint(i32)))
-    traits = traits_def(NoTerminator())
-
-
-def test_blocks_and_their_arguments_are_verified_with_each_operation() -> None:
-    def errors(*blocks: Block) -> list[str]:
-        op = OneBlock.create(regions=[Region(blocks)])
-        return [error.message for error in operation_errors(op)]
-
-    assert errors(Block()) == errors(Block(arg_types=[i32])) == []
-    assert errors(Block(arg_types=[i32])) == []
-    assert "entry arguments do not verify" in errors(Block(arg_types=[i64]))[0]
-    assert "entry arguments do not verify" in errors(Block(arg_types=[i32, i64]))[0]
-    assert (
-        "expected a single block, but got 2 blocks"
-        in errors(Block([ReturnOp()]), Block([ReturnOp()]))[0]
-    )
-    assert "expected a single block, but got 0 blocks" in errors()[0]
-    two = OneBlock.create(regions=[Region(Block()), Region(Block())])
-    assert operation_errors(two)
 
 
 def test_equal_types_and_attributes_in_other_places_are_verified() -> None:

@@ -165,7 +165,7 @@ def test_two_warpgroups_share_what_one_does_not_hold() -> None:
     kernel = check(
         "two_products", "sm_90a", a, *others, np.full_like(wanted, np.nan), wanted=wanted
     )
-    assert ".reqntid 384," in kernel.ptx  # Beside a producer.
+    assert ".reqntid 256," in kernel.ptx
 
 
 def test_sums_of_256_rows_are_two_accumulators_beside_one_product_of_scores() -> None:

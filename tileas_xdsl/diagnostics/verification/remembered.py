@@ -2,13 +2,13 @@
 
     %x = arith.addi %a, %b : i32      operand types i32, i32; result type i32; no properties
 
-`OpDef.verify` of xDSL checks counts of operands, results, regions and successors, the constraint of
-each, and those of properties and attributes: a function of types and attributes alone.  A module is
-verified after each pass, and most passes leave most operations as they are, so what was right once
-is looked up: by the identity of those types and attributes, which are immutable and shared by
-clones, and where a pass has made them anew, by their value.  Traits and rules of an operation may
-depend on what is around it, and are verified each time, but for those of dialects that compute
-numbers, where all is a function of types and attributes.
+`OpDef.verify` of xDSL checks counts of operands and results, the constraint of each, and those of
+properties and attributes: a function of the types and attributes alone.  A module is verified after
+each pass, and most passes leave most operations as they are, so what was right once is looked up:
+by the identity of those types and attributes, which are immutable and shared by clones, and where
+a pass has made them anew, by their value.  Traits and rules of an operation may depend on what is
+around it, and are verified each time, but for those of dialects that compute numbers, where all is
+a function of types and attributes; so is the whole of an operation with regions or successors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tileas_xdsl.diagnostics.verification.isolation import is_isolated
 from tileas_xdsl.diagnostics.walking import operands_of, successors_of, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from xdsl.ir import Attribute, Operation
     from xdsl.irdl import OpDef
@@ -65,7 +65,7 @@ _seen: set[type[Operation]] = set()
 
 
 class FactsFoundRight:
-    """Types of operands, results and entry arguments, and attributes, of what was right."""
+    """Operand types, result types and attributes of operations of one class that were right."""
 
     _right: dict[Hashable, Sequence[Attribute]]
     """By identities: the types and attributes themselves, so that no identity is used again."""
@@ -86,8 +86,6 @@ class FactsFoundRight:
         facts += op.properties.values()
         facts += op.attributes.values()
         kind = (len(operands), len(op.results), *op.properties, None, *op.attributes)
-        if op.regions or successors_of(op):
-            kind += (len(successors_of(op)), *_form_of_regions(op, facts))
         key = (*kind, *map(id, facts))
         if key in self._right:
             return
@@ -98,19 +96,6 @@ class FactsFoundRight:
             self._equal.clear()
         self._right[key] = facts
         self._equal.add(value)
-
-
-def _form_of_regions(op: Operation, facts: list[Attribute]) -> Iterator[int]:
-    """Per region the blocks, of which one, none and several differ, and the entry's arguments.
-
-    Their types are added to `facts`.
-    """
-    for region in op.regions:
-        entry = region.first_block
-        yield 0 if entry is None else 1 if entry is region.last_block else 2
-        types = () if entry is None else entry.arg_types
-        yield len(types)
-        facts += types
 
 
 class _RememberedStructure:
@@ -132,7 +117,10 @@ class _RememberedStructure:
         self._right = FactsFoundRight()
 
     def __call__(self, op: Operation) -> None:
-        self._right.check(op, self._constraints.verify)
+        if op.regions or successors_of(op):
+            self._constraints.verify(op)
+        else:
+            self._right.check(op, self._constraints.verify)
         # A class takes traits from others after it was defined.
         if (traits := self._definition.traits.traits) is not self._all_traits:
             self._all_traits = traits

@@ -104,6 +104,31 @@ def test_what_one_operation_widens_for_another_is_streamed() -> None:
     assert peak_registers(function.body, tile_registers) == 64 + 64
 
 
+GATED = """
+func.func @f(%a : tensor<64xf16>, %one : tensor<64xf32>) {
+  %s = arith.extf %a : tensor<64xf16> to tensor<64xf32>
+  %e = math.exp2 %s : tensor<64xf32>
+  %f = arith.negf %e : tensor<64xf32>
+  %r = arith.mulf %s, %f : tensor<64xf32>
+  "test.op"(%r) : (tensor<64xf32>) -> ()
+  func.return
+}
+"""
+
+
+def test_what_is_computed_of_a_tile_beside_it_is_computed_element_by_element() -> None:
+    """One tile of scores and what gates them; exact quotients are tested together, of two tiles."""
+
+    def peak(text: str) -> int:
+        function = next(op for op in parse(text).walk() if isinstance(op, FuncOp))
+        return peak_registers(function.body, tile_registers)
+
+    assert peak(GATED) == 64
+    assert peak(GATED.replace("arith.mulf", "arith.divf")) == 64 + 64
+    apart = GATED.replace("  %r =", '  "test.op"(%one) : (tensor<64xf32>) -> ()\n  %r =')
+    assert peak(apart) == 64 + 64 + 64
+
+
 KEPT = """
 func.func @f(%a : tensor<64xf32>, %b : tensor<64xf32>, %n : index) {
   %before = arith.addf %a, %b : tensor<64xf32>

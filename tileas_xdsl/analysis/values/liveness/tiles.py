@@ -16,6 +16,14 @@ until then.
     %b = convert_layout %stage     live: s
     %w = extf %b : f16 to f32      live: s
     %r = addf %s, %w               live: r          (never s and w, nor s and b)
+
+Nor does what is computed of one tile for an operation that reads this tile as well: with nothing in
+between but element-wise operations, ptxas computes it element by element.  Exact quotients are
+tested together (`expand-division`), and hold all of both operands.
+
+    %e = exp2 %s                   live: s
+    %f = addf %e, 1.0              live: s
+    %r = mulf %s, %f               live: r          (never s and f)
 """
 
 from __future__ import annotations
@@ -24,7 +32,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from math import prod
 
-from xdsl.dialects import scf, tensor
+from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
@@ -38,6 +46,7 @@ from tileas_xdsl.diagnostics.walking import operands_of, operations_of
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -91,6 +100,16 @@ def _integer_sources(value: SSAValue) -> Sequence[SSAValue] | None:
 def _is_by_element(op: Operation) -> bool:
     """Whether each element is computed of one element of each operand."""
     return type(op) is ViewOp or layout_role(op) is LayoutRole.ELEMENTWISE
+
+
+def _is_run(first: Operation, last: Operation) -> bool:
+    """Whether elements of one operation can be computed where another reads them."""
+    if isinstance(last, arith.DivfOp) and not float_mode(last).approximate:
+        return False
+    op = first.next_op
+    while op is not None and op is not last and (_is_by_element(op) or _FREE[type(op)]):
+        op = op.next_op
+    return op is last
 
 
 def _reads_shared(op: Operation) -> bool:
@@ -197,8 +216,9 @@ class _Liveness:
         if not _is_by_element(made):
             return (value,)
         sources = {*self._read(made)}
-        taken = sum(map(self.words, sources))
-        return sources if not sources or 0 < taken < self.words(value) else (value,)
+        taken, whole = sum(map(self.words, sources)), self.words(value)
+        is_streamed = not sources or 0 < taken < whole or (taken == whole and _is_run(made, user))
+        return sources if is_streamed else (value,)
 
     def _of_regions(self, op: Operation, live: _LiveValues) -> None:
         """See the inside of an operation; what a loop uses from outside is live all along."""
