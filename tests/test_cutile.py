@@ -29,8 +29,9 @@ def test_a_kernel_is_compiled_for_arguments() -> None:
     assert kernel.name == "vector_add"
     for run in (kernel.simulate, kernel.emulate):
         np.testing.assert_array_equal(run(A, B, unset(), grid=4).arrays[2], A + B)
-    assert [stage.name for stage in kernel.stages][:3] == [
+    assert [stage.name for stage in kernel.stages][:4] == [
         "tileas-attach-target",
+        "cudatile-sink-loads",
         "convert-cudatile-to-tileaa",
         "convert-tileaa-to-tileas",
     ]

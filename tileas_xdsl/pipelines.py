@@ -140,7 +140,10 @@ _FROM_TILEAA = (
 what a program loads twice.
 """
 
-_CUDATILE = (*_plain("tileas-attach-target", "convert-cudatile-to-tileaa"), *_FROM_TILEAA)
+_CUDATILE = (
+    *_plain("tileas-attach-target", "cudatile-sink-loads", "convert-cudatile-to-tileaa"),
+    *_FROM_TILEAA,
+)
 """Tile IR becomes tiles that layouts can be chosen for."""
 
 _CUTE = ("convert-pipeline-to-nvgpu", "convert-cute-to-nvgpu", *_TO_THREADS[1:])

@@ -103,6 +103,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-unroll-register-loops",
     ),
     "transforms.memory": (
+        "cudatile-sink-loads",
         "lower-tma-load-store-to-async",
         "tileas-assign-buffers",
         "tileas-attach-tma-descriptor-args",

@@ -227,3 +227,72 @@ func.func @whole(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64
 // CHECK-NEXT:      scf.yield
 // CHECK:         scf.for
 // CHECK:           arith.select
+
+// -----
+
+// Rounds that stand under a comparison: rows of a CTA that are below their count.
+
+func.func @guarded(%v: !nv_tileas.tiled_view<256xf32, gmem>, %x: tensor<f32>, %first: i32, %rows: i32) -> tensor<f32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %r = scf.for %j = %c0 to %c8 step %c1 iter_args(%c = %x) -> (tensor<f32>) : i32 {
+    %row = arith.addi %first, %j : i32
+    %there = arith.cmpi slt, %row, %rows : i32
+    %n = scf.if %there -> (tensor<f32>) {
+      %at = arith.index_cast %row : i32 to index
+      %t = nv_tileas.tiled_load %v[%at] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256xf32, gmem> -> tensor<256xf32>
+      %s = nv_tileas.reduce %t {axis = 0 : i32} : tensor<256xf32> -> tensor<f32> {
+      ^bb0(%a: f32, %b: f32):
+        %y = arith.addf %a, %b : f32
+        nv_tileas.yield %y : f32
+      }
+      %z = arith.addf %c, %s : tensor<f32>
+      scf.yield %z : tensor<f32>
+    } else {
+      scf.yield %c : tensor<f32>
+    }
+    scf.yield %n : tensor<f32>
+  }
+  func.return %r : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @guarded
+// CHECK:         %[[PLAIN:.*]] = scf.for %{{.*}} = %c0 to %[[END:.*]] step %c1 iter_args(%{{.*}} = %x)
+// CHECK-NOT:       scf.if
+// CHECK:           nv_tileas.reduce
+// CHECK:         scf.for %{{.*}} = %[[END]] to %c8 step %c1 iter_args(%{{.*}} = %[[PLAIN]])
+// CHECK:           scf.if
+// CHECK-NOT:     scf.for
+
+// -----
+
+// Not where the other rounds do something as well, and not where products wait for what they load.
+
+func.func @other_branch(%v: !nv_tileas.tiled_view<256xf32, gmem>, %x: tensor<f32>, %first: i32, %rows: i32) -> tensor<f32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %r = scf.for %j = %c0 to %c8 step %c1 iter_args(%c = %x) -> (tensor<f32>) : i32 {
+    %row = arith.addi %first, %j : i32
+    %there = arith.cmpi slt, %row, %rows : i32
+    %n = scf.if %there -> (tensor<f32>) {
+      %at = arith.index_cast %row : i32 to index
+      %t = nv_tileas.tiled_load %v[%at] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<256xf32, gmem> -> tensor<256xf32>
+      %s = nv_tileas.reduce %t {axis = 0 : i32} : tensor<256xf32> -> tensor<f32> {
+      ^bb0(%a: f32, %b: f32):
+        %y = arith.addf %a, %b : f32
+        nv_tileas.yield %y : f32
+      }
+      scf.yield %s : tensor<f32>
+    } else {
+      scf.yield %x : tensor<f32>
+    }
+    scf.yield %n : tensor<f32>
+  }
+  func.return %r : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @other_branch
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for

@@ -7,16 +7,18 @@ live at once and a margin, in which code without products was not seen to spill.
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import arith, func, gpu, tensor
 from xdsl.dialects.builtin import TensorType, UnitAttr, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.rows.row_extents import within_reach
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -26,11 +28,11 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import align_up
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.layout.units import WARP, WORD_BITS
+from tileas_xdsl.layout.units import WARP, WORD_BITS, WORD_BYTES
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.math_functions import MATH_FUNCTIONS
 
@@ -38,6 +40,12 @@ ENOUGH_WARPS = 32
 """Warps of a multiprocessor from which on more of them hide no more latency."""
 REGISTER_HEADROOM = 32
 """Registers of a thread beside its tiles: addresses, conditions, what is computed at once."""
+FEW_WARPS, HEADROOM_OF_FEW = 28, 30
+"""Resident warps below which a CTA more is worth two registers less: it hides a wait for loads.
+
+Norms along 256 channels f16, in tiles of 64 and 32 positions, in 16 and 32 warps 34.1, 23.5, and in
+24 and 32 warps 23.0, 21.4 us (H200).
+"""
 EXPECTED_HEADROOM = 18
 """Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
 REDUCTION_HEADROOM = 28
@@ -97,6 +105,9 @@ def _blocks_that_fit(
     if MASKS_OF_ROUNDS in kernel.attributes:
         live += HEADROOM_OF_MASKS
     by_registers = target.registers_per_multiprocessor // (threads * live)
+    if by_registers * warps < FEW_WARPS and not is_of_chunks:
+        live -= REGISTER_HEADROOM - HEADROOM_OF_FEW
+        by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     enough = target.warps_per_multiprocessor if is_of_chunks else ENOUGH_WARPS
     most = min(enough // warps, target.blocks_per_multiprocessor)
@@ -196,7 +207,10 @@ def resident_registers(value: SSAValue) -> int:
     user = value.get_user_of_unique_use()
     if type(user) is ReduceOp and isinstance(owner, Operation) and _is_by_element(owner):
         return 0
-    return _registers_of_line(value) if _is_streamed(value) else tile_registers(value)
+    if _is_streamed(value):
+        return _registers_of_line(value)
+    registers = tile_registers(value)
+    return min(registers, _registers_of_access(value)) if _is_line_of_all(value) else registers
 
 
 def _registers_but_of_addresses(value: SSAValue) -> int:
@@ -274,6 +288,32 @@ def _is_streamed(value: SSAValue) -> bool:
         source = source.owner.input
     is_loaded = isinstance(source.owner, TiledLoadBase | WaitOp) or is_kept(source)
     return is_loaded and value.has_one_use()
+
+
+def _is_line_of_all(value: SSAValue) -> bool:
+    """Whether a value is such a line without a dimension more: of rows that are lines, too.
+
+    No tile block's number decides where it is, and no loop reads it.
+    """
+    load, user = value.owner, value.get_user_of_unique_use()
+    while isinstance(load, arith.ExtFOp):
+        load = load.input.owner
+    if not isinstance(load, TiledLoadBase | LoadOp) or user is None or not _is_by_element(user):
+        return False
+    shape = shape_of(value.type)
+    if shape is None or len(shape) != 1 or not isinstance(load.parent_op(), func.FuncOp):
+        return False
+    return not any(isinstance(op, gpu.BlockIdOp) for op in operations_behind(load.operands))
+
+
+def _registers_of_access(value: SSAValue) -> int:
+    """Return the registers of all threads that one access of each takes; none without threads."""
+    parent = value.owner.parent_op()
+    while parent is not None and not isinstance(parent, func.FuncOp):
+        parent = parent.parent_op()
+    spec = None if parent is None else parent.attributes.get(KERNEL_SPEC)
+    warps = spec.data.num_warps if isinstance(spec, KernelSpecAttr) else 0
+    return ACCESS_BYTES // WORD_BYTES * WARP * warps
 
 
 BROADCAST = (arith.ConstantOp, tensor.ExtractOp, YieldOp)

@@ -52,6 +52,7 @@ from tileas_xdsl.transforms.peel_masks.exact_quotients import (
     has_no_rounds,
     holds_in_all_rounds,
 )
+from tileas_xdsl.transforms.peel_masks.guarded_rounds import split_guarded_rounds
 from tileas_xdsl.transforms.peel_masks.true_masks import TrueMasks
 from tileas_xdsl.transforms.peel_masks.wanted_truth import wanted_truth
 
@@ -63,8 +64,9 @@ class TileasPeelMasks(ModulePass):
     Needs: kernels of tiles, whose element-wise operations are not fused yet.
 
     Leaves: loops that multiply and select elements by comparisons of affine functions as two, or
-    three, of which one has those rounds, without the selections; and no loop that is known to have
-    no rounds, whatever it does.  A loop that was split before,
+    three, of which one has those rounds, without the selections; loops that reduce under a
+    comparison as two, of which one has the rounds in which it holds, without a branch; and no loop
+    that is known to have no rounds, whatever it does.  A loop that was split before,
     whose parts have its location, stays, as do masks that data decide.
 
     Idempotent; it has no diagnostics and never stops a pipeline.
@@ -77,8 +79,12 @@ class TileasPeelMasks(ModulePass):
             if isinstance(each, scf.ForOp) and has_no_rounds(each):
                 Rewriter.replace_op(each, [], each.iter_args)
         for loop in instances_in(op, scf.ForOp):
-            if _multiplies(loop) and not _is_part(loop):
+            if _is_part(loop):
+                continue
+            if _multiplies(loop):
                 _peel(loop)
+            else:
+                split_guarded_rounds(loop)
 
 
 def _multiplies(loop: scf.ForOp) -> bool:
