@@ -23,6 +23,7 @@ from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of, inte
 from tileas_xdsl.dialects.cute_nvgpu import ShuffleOp
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 
 MAX_DEPTH = 32
 """Operations that are followed from an element."""
@@ -93,6 +94,7 @@ def _part(made: MakeFragmentOp, position: int) -> tuple[SSAValue, int]:
     raise AssertionError("an element of a fragment is one of its parts")
 
 
+@memoized_walk
 def constant_of(element: Element, depth: int = 0) -> int | None:
     """Return the number that an element always is; None where it is not known."""
     found = origin(element)
@@ -109,6 +111,7 @@ def constant_of(element: Element, depth: int = 0) -> int | None:
     return None
 
 
+@memoized_walk
 def span_of(element: Element, depth: int = 0) -> Span:
     """Return how many low bits of an element say all of it: all of its type at most."""
     found = origin(element)
@@ -226,6 +229,7 @@ def _united(op: arith.OrIOp, one: BitField, width: int) -> BitField | None:
     return None
 
 
+@memoized_walk
 def _is_zero(one: BitField, width: int, depth: int = 0) -> bool:
     """Whether bits are known to be zeros: below a left shift, or above a number without a sign."""
     found = origin(one.element)

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
@@ -46,6 +47,7 @@ _COMPUTED = ("arith.", "nv_tileaa.assume")
 """What computes a result of its operands alone, by the beginning of the name."""
 
 
+@memoized_walk
 def is_same_in_cluster(
     value: SSAValue, extents: Extents, carried: frozenset[SSAValue] = frozenset()
 ) -> bool:

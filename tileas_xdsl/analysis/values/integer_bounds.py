@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import uniform_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp, GetProgramIdOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
@@ -33,6 +34,7 @@ MAX_DEPTH = 32
 INDEX_BITS = 64
 
 
+@memoized_walk
 def upper_bound(value: SSAValue, depth: int = 0) -> int | None:
     """Return what no element exceeds, where none is negative; None if that is not known."""
     number = uniform_integer(value)
@@ -49,6 +51,7 @@ def upper_bound(value: SSAValue, depth: int = 0) -> int | None:
     return found if found is not None and found < 1 << (_bits(value) - 1) else None
 
 
+@memoized_walk
 def is_never_negative(value: SSAValue, depth: int = 0) -> bool:
     """Return whether no element is negative, also where nothing bounds it above."""
     owner = value.owner

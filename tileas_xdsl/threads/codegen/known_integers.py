@@ -8,9 +8,14 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 
+MAX_DIVISOR = 1 << 64
+"""What divides products is no larger: squares of squares would fill the memory."""
 
+
+@memoized_walk
 def constant_value(value: SSAValue) -> int | None:
     """Return the number that a value always is; None where it is not constant."""
     owner = value.owner
@@ -25,18 +30,24 @@ def constant_value(value: SSAValue) -> int | None:
 
 def divisor_of(e: ThreadBuilder, value: SSAValue) -> int:
     """Return a number that divides a value, whatever it is at run time."""
-    if (number := constant_value(value)) is not None:
-        return number
-    if (promised := e.promised.get(value)) is not None:
-        return promised
-    owner = value.owner
-    if isinstance(owner, arith.IndexCastOp):
-        return divisor_of(e, owner.input)
-    if isinstance(owner, arith.MuliOp):
-        return divisor_of(e, owner.lhs) * divisor_of(e, owner.rhs)
-    if isinstance(owner, arith.AddiOp | arith.MaxSIOp | arith.MinSIOp):
-        return gcd(divisor_of(e, owner.lhs), divisor_of(e, owner.rhs))
-    return 1
+
+    @memoized_walk
+    def divisor(value: SSAValue) -> int:
+        if (number := constant_value(value)) is not None:
+            return number
+        if (promised := e.promised.get(value)) is not None:
+            return promised
+        owner = value.owner
+        if isinstance(owner, arith.IndexCastOp):
+            return divisor(owner.input)
+        if isinstance(owner, arith.MuliOp):
+            product = divisor(owner.lhs) * divisor(owner.rhs)
+            return product if abs(product) <= MAX_DIVISOR else gcd(product, MAX_DIVISOR)
+        if isinstance(owner, arith.AddiOp | arith.MaxSIOp | arith.MinSIOp):
+            return gcd(divisor(owner.lhs), divisor(owner.rhs))
+        return 1
+
+    return divisor(value)
 
 
 def most_of(value: SSAValue) -> int | None:
@@ -52,6 +63,7 @@ def most_of(value: SSAValue) -> int | None:
     return None
 
 
+@memoized_walk
 def least_of(value: SSAValue) -> int | None:
     """Return a number that a value is never less than; None where none is known."""
     if (number := constant_value(value)) is not None:
@@ -68,6 +80,7 @@ def least_of(value: SSAValue) -> int | None:
     return None
 
 
+@memoized_walk
 def interval_of(value: SSAValue) -> tuple[int, int] | None:
     """Return the least and the largest number that a value may be; None where that is unknown.
 

@@ -46,6 +46,7 @@ from tileas_xdsl.dialects.cute import LoadOp, MakeFragmentOp
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction, on_types
 from tileas_xdsl.threads.registers.vector_values import element_type
 
@@ -66,7 +67,7 @@ class ScalarizeVectors(ModulePass):
         work.sink()
 
 
-@dataclass
+@dataclass(eq=False)
 class _Scalarizer:
     """Replaces extracts of vectors whose elements can be computed alone."""
 
@@ -130,6 +131,7 @@ class _Scalarizer:
             )
         return self._by_elements[value]
 
+    @memoized_walk
     def _element(self, value: SSAValue, position: int, reader: Operation) -> SSAValue:
         """Return one element of a vector, computed before its user; a scalar as it is."""
         type_ = element_type(value)

@@ -39,6 +39,7 @@ from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 
 MAX_OFFSET = 1 << 23
 """Bytes that machine code adds to an address in an access (24 bits with a sign)."""
@@ -108,7 +109,7 @@ class SeparateConstantOffsets(ModulePass):
                 region_dce(region)
 
 
-@dataclass
+@dataclass(eq=False)
 class Sums:
     """Numbers as sums of values; of values that are computed alike the first one stands for all."""
 
@@ -125,6 +126,7 @@ class Sums:
             return None
         return self.sum(made.address, block) if made.address.type == i64 else None
 
+    @memoized_walk
     def sum(self, value: SSAValue, block: Block) -> Sum | None:
         """Return a number of 64 bits as a sum of what the block, or one around it, gives."""
         if (known := constant_integer(value)) is not None:
@@ -149,6 +151,7 @@ class Sums:
                 pass
         return Sum(Counter({self.first(value): 1}))
 
+    @memoized_walk
     def index(self, value: SSAValue, block: Block) -> tuple[Terms, int]:
         """Return a number of 32 bits as a sum, and its constant."""
         if (known := constant_integer(value)) is not None:
@@ -243,7 +246,7 @@ def _shared(first: Access, model: Sum, least: Mapping[Index, int], start: int) -
     for value, count in model.terms.items():
         by_factor[count].append(value)
     for index, count in model.indices.items():
-        terms = [value for value, times in index for _ in range(times)]
+        terms = [write.scaled(value, times) for value, times in index]
         if not terms:
             start += count * least[index]
             continue
@@ -275,8 +278,8 @@ class _Writer:
         return op.results[0]
 
     def number(self, value: int, type_: IntegerType) -> SSAValue:
-        """Return a constant."""
-        return self.insert(arith.ConstantOp(IntegerAttr(value, type_)))
+        """Return a constant, modulo what its type holds."""
+        return self.insert(arith.ConstantOp(IntegerAttr(value, type_, truncate_bits=True)))
 
     def total(self, terms: Sequence[SSAValue]) -> SSAValue:
         """Return the sum of at least one term."""
@@ -286,7 +289,9 @@ class _Writer:
         return result
 
     def scaled(self, value: SSAValue, factor: int) -> SSAValue:
-        """Return a number of 64 bits times a constant."""
+        """Return a number times a constant, which wraps around as the number does."""
         if factor == 1:
             return value
-        return self.insert(arith.MuliOp(value, self.number(factor, i64)))
+        return self.insert(
+            arith.MuliOp(value, self.number(factor, i32 if value.type == i32 else i64))
+        )

@@ -40,6 +40,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
     without_promises,
 )
 from tileas_xdsl.analysis.values.listed_arrays import is_of_list, listed_array
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.base import Array, as_array
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp, strides_of
@@ -178,6 +179,7 @@ def _is_uniform(op: Operation) -> bool:
     return isinstance(parent, func.FuncOp)
 
 
+@memoized_walk
 def _depends_on_nothing(token: SSAValue) -> bool:
     """Whether a token orders its operation behind nothing but the preceding grids.
 

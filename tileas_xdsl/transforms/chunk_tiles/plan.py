@@ -36,6 +36,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
@@ -307,6 +308,7 @@ def tile_words(value: SSAValue) -> int:
     return 0 if bits == 1 else prod(shape) * bits // WORD_BITS
 
 
+@memoized_walk
 def _is_free(value: SSAValue) -> bool:
     """Whether a tile takes no registers: recomputed at its uses, or stored to shared memory."""
     made = value.owner

@@ -24,6 +24,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.analysis.layouts.layout_flow import loop_depth, may_be_storage
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
@@ -144,6 +145,7 @@ def _parts_cost(tile: SSAValue, limit: int, budget: int, words: list[SSAValue]) 
             return budget + 1
 
 
+@memoized_walk
 def _is_of_coordinates(tile: SSAValue) -> bool:
     """Whether a tile is made of coordinates and constants, and of nothing that a launch decides."""
     match tile.owner:

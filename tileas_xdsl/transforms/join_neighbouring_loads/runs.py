@@ -23,6 +23,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import IntToPtrOp, LoadOp
 from tileas_xdsl.dialects.cute.types.elements import element_bits
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.units import WORD_BYTES
 from tileas_xdsl.transforms.arithmetic.separate_constant_offsets import Index, Sum, Sums
@@ -128,6 +129,7 @@ def offset_of(load: LoadOp) -> int:
     return 0 if load.offset is None else load.offset.value.data
 
 
+@memoized_walk
 def _divisor(value: SSAValue) -> int:
     """A power of two that divides an integer, as its constant factors say."""
     if (known := constant_integer(value)) is not None:
@@ -139,11 +141,11 @@ def _divisor(value: SSAValue) -> int:
         return min(_divisor(loop.lb), _divisor(loop.step))
     match value.owner:
         case arith.MuliOp() as op:
-            return _divisor(op.lhs) * _divisor(op.rhs)
+            return min(_divisor(op.lhs) * _divisor(op.rhs), ACCESS_BYTES)
         case arith.AddiOp() | arith.SubiOp() as op:
             return min(_divisor(op.lhs), _divisor(op.rhs))
         case arith.ShLIOp() as op if (bits := constant_integer(op.rhs)) is not None:
-            return _divisor(op.lhs) << bits
+            return min(_divisor(op.lhs) << bits, ACCESS_BYTES)
         case arith.IndexCastOp() | arith.ExtSIOp() as op:
             return _divisor(op.input)
         case _:

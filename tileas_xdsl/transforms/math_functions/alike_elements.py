@@ -17,11 +17,13 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.cute import MakeFragmentOp, SliceFragmentOp
 from tileas_xdsl.dialects.cute.types.elements import as_vector, element_of
 from tileas_xdsl.dialects.interned import vector_of
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.xdsl_ops import on_types
 
 _ELEMENTWISE = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.ExtFOp, arith.TruncFOp)
 
 
+@memoized_walk
 def alike_elements(value: SSAValue) -> int:
     """Return how many elements at the end of a fragment are known to be the same."""
     match value.owner:

@@ -32,6 +32,7 @@ from tileas_xdsl.analysis.values.integer_bounds import is_inside, upper_bound
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
@@ -173,6 +174,7 @@ def _compared(mask: SSAValue, index: SSAValue) -> arith.CmpiOp | None:
     return found if is_same and not is_inside(found.rhs, mine) else None
 
 
+@memoized_walk
 def _is_same(a: SSAValue, block: Block, b: SSAValue, other: Block) -> bool:
     """Whether two bodies compute the same of the same coordinates."""
     if not is_inside(a, block) or not is_inside(b, other):

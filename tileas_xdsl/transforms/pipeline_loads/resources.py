@@ -30,6 +30,7 @@ from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_regi
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -380,6 +381,7 @@ def registers_but_of_broadcasts(value: SSAValue) -> int:
     return 0 if _is_broadcast(value) else tile_registers(value)
 
 
+@memoized_walk
 def _is_broadcast(value: SSAValue) -> bool:
     made = value.owner
     if _FREE[type(made)]:

@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileas.shapes.slice_checks import Extent, Slice, slice_parts
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import (
     AsyncExtractSliceOp,
@@ -66,6 +67,7 @@ def _known_extent(extent: Extent, counter: SSAValue, only: int) -> Extent:
     return extent if offset is None else offset
 
 
+@memoized_walk
 def _evaluated(value: SSAValue, counter: SSAValue, only: int, depth: int) -> int | None:
     """Evaluate a value for the counter value `only`; None if unknown or out of its type's range."""
     if value is counter:

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import is_parameter
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.target.launches.launch_numbers import (
@@ -33,7 +34,7 @@ _SAME = (arith.IndexCastOp, arith.ExtSIOp, AssumeOp)
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
-@dataclass
+@dataclass(eq=False)
 class LaunchSteps:
     """The steps of some scalars of one kernel, each once."""
 
@@ -54,8 +55,9 @@ class LaunchSteps:
             self.steps.append(text)
         return self.steps.index(text)
 
+    @memoized_walk
     def invariants(self, value: SSAValue) -> Sequence[int] | None:
-        """Return what a value depends on besides variables of loops; None if it is not known."""
+        """Return what a value depends on besides variables of loops, each once; None if unknown."""
         if (found := self.of(value)) is not None:
             return [found]
         if isinstance(value, BlockArgument):
@@ -66,7 +68,8 @@ class LaunchSteps:
             return None
         parts = [self.invariants(operand) for operand in op.operands]
         known = [part for part in parts if part is not None]
-        return None if len(known) < len(parts) else [step for part in known for step in part]
+        steps = dict.fromkeys(step for part in known for step in part)
+        return None if len(known) < len(parts) else [*steps]
 
     def _written(self, value: SSAValue) -> int | None:
         if isinstance(value, BlockArgument):

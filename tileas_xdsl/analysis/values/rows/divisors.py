@@ -23,6 +23,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.ir_queries import uniform_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp, BasePointerOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
@@ -85,6 +86,7 @@ class _RowDivisors:
         block = op.body.block
         last, end = block.args[-1], block.last_op
 
+        @memoized_walk
         def divisor(value: SSAValue) -> int:
             if value.owner is block:
                 return MAX_DIVISOR if value is last else 1

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tileas_xdsl.dialects.dense_elements import is_splat
 from tileas_xdsl.dialects.ir_queries import ELEMENTWISE_DIALECTS, uniform_integer
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
@@ -33,6 +34,7 @@ Step = Callable[[SSAValue], "int | None"]
 _CASTS = (arith.ExtSIOp, arith.ExtUIOp, arith.IndexCastOp, arith.TruncIOp)
 
 
+@memoized_walk
 def row_step(tile: SSAValue) -> int | None:
     """Return the difference of neighbours along the last dimension; None if it is not constant."""
     if not shape_of(tile.type):
@@ -103,6 +105,7 @@ def _generated(op: GenerateOp) -> int | None:
     block = op.body.block
     last, end = block.args[-1], block.last_op
 
+    @memoized_walk
     def step(value: SSAValue) -> int | None:
         if value.owner is block:
             return int(value is last)

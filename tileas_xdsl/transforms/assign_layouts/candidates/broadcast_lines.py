@@ -76,17 +76,20 @@ def _line_axis(shape: tuple[int, ...]) -> int | None:
 
 def _broadcasts(group: TileGroup) -> Iterator[tuple[SSAValue, int]]:
     """The matrices that a line is broadcast over, and the dimension of theirs that it is along."""
+    seen = set[SSAValue]()
     for value in group.values:
-        yield from _broadcasts_of(value)
+        yield from _broadcasts_of(value, seen)
 
 
-def _broadcasts_of(value: SSAValue) -> Iterator[tuple[SSAValue, int]]:
-    for use in value.uses:
+def _broadcasts_of(value: SSAValue, seen: set[SSAValue]) -> Iterator[tuple[SSAValue, int]]:
+    uses = () if value in seen else value.uses
+    seen.add(value)
+    for use in uses:
         op = use.operation
         if isinstance(op, ViewOp | ExpandDimsOp) or layout_role(op) is LayoutRole.ELEMENTWISE:
             lines = [one for one in op.results if _line_axis(shape_of(one.type) or ()) is not None]
             for line in lines:
-                yield from _broadcasts_of(line)
+                yield from _broadcasts_of(line, seen)
         elif isinstance(op, tensor.ExtractOp) and (found := _broadcast(op)) is not None:
             yield found
 

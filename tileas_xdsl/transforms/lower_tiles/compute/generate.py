@@ -11,6 +11,7 @@ from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import enclosing
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -104,6 +105,7 @@ def _is_everywhere(layout: RegisterLayout) -> bool:
     return layout.elements == 1 and not layout.held[:, 0].any()
 
 
+@memoized_walk
 def _is_one_value(tile: SSAValue) -> bool:
     """Whether copies of an element in several threads are equal: weak loads see no other writes.
 

@@ -11,6 +11,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32
 from xdsl.ir import Operation, SSAValue
 
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
+
 _FOLDED: Mapping[type[Operation], Callable[..., Any]] = {
     arith.MulfOp: operator.mul,
     arith.AddfOp: operator.add,
@@ -23,6 +25,7 @@ _FOLDED: Mapping[type[Operation], Callable[..., Any]] = {
 """Exact, or rounded once, in f32."""
 
 
+@memoized_walk
 def known_scalar(value: SSAValue) -> float | int | None:
     """Return the value of a scalar of an integer type or of f32; None where it is not known."""
     owner = value.owner
