@@ -70,9 +70,9 @@ def test_units_share_the_cycles_of_an_iteration(loop: LoopFacts) -> None:
 
 
 def test_a_loop_that_is_not_pipelined_waits_for_each_result() -> None:
-    """A tile of 128x128 sums in 8 warps leaves a second block no registers for a producer."""
-    kernel = load_kernel(f"{SOURCE}:matmul").replace_hints(occupancy=2)
-    (loop,) = kernel_facts(compile(kernel, signature=SIGNATURE)).loops
+    """Two stages of 64x512 tiles do not fit shared memory."""
+    signature = SIGNATURE.replace("tm=128, tn=128, tk=64", "tm=64, tn=64, tk=512")
+    (loop,) = kernel_facts(compile(load_kernel(f"{SOURCE}:matmul"), signature=signature)).loops
     assert loop.cycles is not None
     assert loop.cycles >= sum(one.latency for one in loop.operations)
     tensor_core = next(one for one in loop.units if one.unit == "tensor_core")
