@@ -54,6 +54,7 @@ MAY_IMPORT = {
     "cache": set(),
     "collection": set(),
     "data_classes": set(),
+    "deep_stack": set(),
     "check": {"executors", "interpreters/ptx", "layout", "target"},
     "runtime": None,
     "report": None,
@@ -63,7 +64,7 @@ MAY_IMPORT = {
 }
 """By part of the package: the parts it may import beside itself; None means any but the tools."""
 
-LIKE_THE_STANDARD_LIBRARY = {"data_classes"}
+LIKE_THE_STANDARD_LIBRARY = {"data_classes", "deep_stack"}
 """Parts that any part may import."""
 
 CANONICALIZATION = "tileas_xdsl.transforms.canonicalization"

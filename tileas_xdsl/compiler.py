@@ -34,6 +34,7 @@ from tileas_xdsl.compilation.reproducers import PassRunner
 from tileas_xdsl.compilation.specializing import specializing_pass
 from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.deep_stack import deep_on_demand
 from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -268,6 +269,7 @@ class _PassSequence:
         return working, _abi(working) if is_ptx else abi
 
 
+@deep_on_demand
 @collected_rarely(as_old=True)
 def compile_module(
     module: ModuleOp,

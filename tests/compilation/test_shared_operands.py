@@ -7,8 +7,8 @@ import numpy as np
 
 import tileas_xdsl as tileas
 
-STEPS = 24
-"""A pass that followed each way to an operand would follow 2^24."""
+STEPS = 22
+"""A pass that followed each way to an operand would follow 2^22."""
 
 
 @ct.kernel
@@ -31,3 +31,17 @@ def test_chains_of_sums_and_squares_compile() -> None:
     x, y = np.zeros(256, np.float32), np.zeros(256, np.float32)
     made = tileas.compile(squared, x, y, 2, 32, STEPS, target="sm_90a")
     assert "ld.global" in made.ptx
+
+
+@ct.kernel
+def shifted(x, y, count, steps: ct.Constant[int]):  # type: ignore[no-untyped-def]
+    index = ct.bid(0) + count
+    for _ in ct.static_iter(range(steps)):
+        index = index - (index + 1)
+    ct.store(y, (0,), ct.gather(x, ct.arange(32, dtype=ct.int32) + index))
+
+
+def test_long_chains_compile() -> None:
+    """Of more dependent operations than Python's own limit of frames allows to follow."""
+    x, y = np.zeros(256, np.float32), np.zeros(32, np.float32)
+    assert "ld.global" in tileas.compile(shifted, x, y, 2, 250, target="sm_90a").ptx

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import (
     ShrinkException,
 )
 
+from tileas_xdsl.deep_stack import is_deep
 from tileas_xdsl.diagnostics.emission import BrokenPassError, OpError, op_error
 from tileas_xdsl.diagnostics.environment import is_set
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -36,6 +37,10 @@ def located_failures(where: str, module: Operation) -> Generator[None]:
         yield
     except (DiagnosticError, ShrinkException):
         raise
+    except RecursionError as error:
+        if not is_deep():  # Who compiles does so again where there is more room.
+            raise
+        raise internal_error(where, operation_in_flight(error, module), error) from error
     except (DiagnosticException, ParseError) as error:
         op = operation_in_flight(error, module)
         message = error.msg if isinstance(error, ParseError) else str(error)

@@ -111,8 +111,8 @@ def _version_text() -> str:
 
 
 def _assemble(options: Namespace) -> int:
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.frontend.bytecode.layout import is_bytecode
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
 
     try:
         content = Path(options.input).read_bytes()

@@ -25,6 +25,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tileas_xdsl.collection import collected_rarely_to_the_end
 from tileas_xdsl.compilation.reproducers import FOLDER_VARIABLE, PassRunner, passes_of_reproducer
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.diagnostics.colours import painter
 from tileas_xdsl.diagnostics.emission import collecting_diagnostics
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -41,7 +42,6 @@ from tileas_xdsl.dialects.cuda_tile.hints import HintReports, reporting_hints
 from tileas_xdsl.frontend.bytecode.layout import is_bytecode
 from tileas_xdsl.frontend.inputs import SUFFIX, parse_input
 from tileas_xdsl.printing import module_text
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.failures import discard_stdout, end_of_failure
 from tileas_xdsl.tools.location_aliases import text_with_locations
 

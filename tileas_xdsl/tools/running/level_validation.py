@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.runtime.levels import LevelResult, compare_levels
 from tileas_xdsl.tools.console import fail, print_table
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.programs import print_diagnostics
 from tileas_xdsl.tools.running.ptx_runs import CompiledProgram, PtxLaunch, compiled_program
 

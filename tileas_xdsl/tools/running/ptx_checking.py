@@ -11,13 +11,13 @@ from tileas_xdsl.check.formats import to_github, to_json, to_sarif
 from tileas_xdsl.check.reports import distinct
 from tileas_xdsl.check.suppressions import Suppression, split, unused
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.diagnostics.emission import note
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import KINDS, Finding
 from tileas_xdsl.interpreters.ptx import Severity as FindingSeverity
 from tileas_xdsl.tools.console import print_text
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.programs import print_diagnostics
 from tileas_xdsl.tools.running.ptx_runs import (
     PtxLaunch,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.tools.console import print_facts, print_text
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
 from tileas_xdsl.tools.running.ptx_runs import (
     OrderOfEvents,

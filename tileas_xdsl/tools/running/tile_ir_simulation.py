@@ -12,6 +12,7 @@ import typer
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
 from tileas_xdsl.dialects.cuda_tile.types.tile_types import PtrType, element_of
@@ -21,7 +22,6 @@ from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation, entries_of, ev
 from tileas_xdsl.interpreters.tile.arguments import Parameter
 from tileas_xdsl.runtime.arguments.cutile_arguments import held, restored
 from tileas_xdsl.tools.console import print_facts, print_text
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.arguments import bind_arguments, parse_spec
 from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
 from tileas_xdsl.tools.inputs.cutile_parameters import bound, shown

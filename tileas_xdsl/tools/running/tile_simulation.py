@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.deep_stack import with_deep_stack
 from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, Simulation
@@ -20,7 +21,6 @@ from tileas_xdsl.interpreters.tile.tracing.perfetto import perfetto_json
 from tileas_xdsl.interpreters.tile.tracing.timeline import draw_timeline
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
 from tileas_xdsl.tools.console import fail, print_facts, print_text
-from tileas_xdsl.tools.deep_stack import with_deep_stack
 from tileas_xdsl.tools.inputs.array_files import Drafts
 from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays
 from tileas_xdsl.tools.inputs.kernel_options import Grid, parse_specs

@@ -106,7 +106,7 @@ def explain(
     A kernel that is refused is explained too: what holds registers and shared memory, and the
     smallest change of constants, or of numbers in its text, that compiles.
     """
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input, reported_errors
     from tileas_xdsl.tools.pages.explaining import Request
 

@@ -40,8 +40,8 @@ def report(
     the kernel runs on the interpreters: a timeline of its agents, and what the checkers find.  The
     page needs no network.  A kernel that is refused has a page as well, and exit code 1.
     """
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.report.page import page
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.array_files import Drafts
     from tileas_xdsl.tools.inputs.programs import print_diagnostics, reported_errors
 

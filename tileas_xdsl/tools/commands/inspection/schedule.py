@@ -61,11 +61,11 @@ def _schedules(
     input_file: str, kernel: str | None, target: str | None, sig: str | None, solver: str
 ) -> Iterator[Scheduled | str]:
     from tileas_xdsl.compiler import compile_module
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions
     from tileas_xdsl.scheduling.loops.module_loops import schedules
     from tileas_xdsl.scheduling.solvers.search import SolverName
     from tileas_xdsl.target.arch import get_target
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input
 
     if solver not in (known := [name.value for name in SolverName]):

@@ -147,7 +147,7 @@ def compile(
     'ptxas') cubins can be written, and products that ptxas serialises are errors,
     and spills are warnings.
     """
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input, reported_errors
 
     emit = emit or _BY_SUFFIX.get(Path(out).suffix, Emit.PTX)
@@ -204,9 +204,9 @@ def _source(
     input_file: str, emit: Emit, sig: str | None, target: str | None, bytecode_version: str | None
 ) -> bytes:
     """The kernel as it was read, in one of its two forms."""
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.frontend.bytecode.layout import LATEST, version_named
     from tileas_xdsl.frontend.bytecode.writing.writer import write_bytecode
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_input
 
     program = with_deep_stack(lambda: load_input(input_file, sig, target, bytecode_version))

@@ -48,13 +48,13 @@ def run(
     It is compiled for the installed GPU unless --target names another.  The arguments are those of
     `tileas simulate`; with --bench each launch starts with a cold L2 cache.
     """
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.diagnostics.errors import ArgumentError
     from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
     from tileas_xdsl.interpreters.ptx import LaunchError
     from tileas_xdsl.runtime.gpu.device import gpu
     from tileas_xdsl.runtime.gpu.driver import DriverError
     from tileas_xdsl.runtime.kernel_launcher import target_of
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import reported_errors
     from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, compiled_program
 

@@ -71,8 +71,8 @@ def tune(
     GPU they are measured; without one the prediction decides.  Of arrays only types and shapes
     count: f16:4000x8192:zeros.  The constants of the signature are a candidate too.
     """
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.executors import ExecutorError
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.grid_expressions import GridError
     from tileas_xdsl.tools.inputs.programs import reported_errors
     from tileas_xdsl.tuning.space import SpaceError, parse_space

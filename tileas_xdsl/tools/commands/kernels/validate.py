@@ -73,7 +73,7 @@ def validate(
     if passes is None:
         _validate_levels(input_file, arg, kernel, sig, grid, target, tolerance)
         return
-    from tileas_xdsl.tools.deep_stack import with_deep_stack
+    from tileas_xdsl.deep_stack import with_deep_stack
     from tileas_xdsl.tools.inputs.programs import load_tiles, reported_errors
     from tileas_xdsl.tools.running.scheduled_runs import Trial, prepare, progress_bar, schedules_of
 

@@ -1,7 +1,7 @@
-"""Room for recursion: xDSL parses, verifies and prints nested regions by recursion.
+"""Room for recursion: of what reads nested regions, or what values are computed of, one by one.
 
-Python's own limit of 1000 frames ends at some hundred nested loops.  A higher one needs a larger
-stack, which only a new thread can have.
+Python's own limit of 1000 frames ends at some hundred nested loops, or dependent operations.  A
+higher one needs a larger stack, which only a new thread can have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import TypeVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 FRAMES = 20_000
 """Enough for 1000 nested regions: xDSL takes up to a dozen frames for each."""
@@ -19,7 +20,28 @@ FRAMES = 20_000
 STACK_BYTES = 512 << 20
 """Reserved addresses, not memory: a page is used once the recursion reaches it."""
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def is_deep() -> bool:
+    """Return whether work may recurse `FRAMES` deep already."""
+    return sys.getrecursionlimit() >= FRAMES
+
+
+def deep_on_demand(work: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Decorate what may begin anew: where it ran out of frames it does, on a deep stack."""
+
+    @wraps(work)
+    def done(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return work(*args, **kwargs)
+        except RecursionError:
+            if is_deep():
+                raise
+        return with_deep_stack(lambda: work(*args, **kwargs))
+
+    return done
 
 
 def with_deep_stack(work: Callable[[], _T]) -> _T:
