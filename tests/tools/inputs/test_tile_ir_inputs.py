@@ -157,7 +157,7 @@ def test_an_error_of_a_kernel_is_at_its_line_of_python() -> None:
     said = run("add.py:add", "--sig", SIGNATURE.replace("64", "60"), "--emit", "ir", code=1).stderr
     assert ":6:23: error: " in said
     assert "ct.load(a, (i,), (tile,)) + 1.0" in said
-    said = run("add.py", "--sig", SIGNATURE.replace("64", "8388608"), code=1).stderr
+    said = run("add.py", "--sig", SIGNATURE.replace("64", "2097152"), code=1).stderr
     assert "add.py:6:23: error: 'nv_tileas.tiled_load' op " in said
     assert "use a tile of 65536 elements" in said
 
