@@ -516,6 +516,39 @@ func.func @ahead_of_a_counter(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !
 
 // -----
 
+// What a round loads behind its reduction comes in front of it first, so that the next rows are on
+// their way while this one is computed.
+
+// CHECK-LABEL: func.func @labels
+// CHECK:       scf.for
+// CHECK:         nv_tileas.async.wait
+// CHECK:         nv_tileas.async.wait
+// CHECK:         scf.if
+// CHECK-NEXT:      nv_tileas.async.tiled_load
+// CHECK-NEXT:      nv_tileas.async.tiled_load
+// CHECK:         nv_tileas.reduce
+// CHECK-NOT:     tiled_load
+// CHECK:         scf.yield
+func.func @labels(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %w: !nv_tileas.tiled_view<1xf32, gmem>, %b: !nv_tileas.tiled_view<1xf32, gmem>, %n: index) attributes {nv_tileas.rows_ahead, nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    %x = nv_tileas.tiled_load %a[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf32, gmem> -> tensor<1x1024xf32>
+    %s = nv_tileas.reduce %x {axis = 1 : i32} : tensor<1x1024xf32> -> tensor<1xf32> {
+    ^bb0(%p: f32, %q: f32):
+      %r = arith.addf %p, %q : f32
+      nv_tileas.yield %r : f32
+    }
+    %v, %loaded = nv_tileas.tiled_load %w[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1xf32, gmem> -> tensor<1xf32>, !nv_tileaa.mem_token
+    %y = arith.mulf %s, %v : tensor<1xf32>
+    %stored = nv_tileas.tiled_store %y, %b[%i] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1xf32>, !nv_tileas.tiled_view<1xf32, gmem> -> !nv_tileaa.mem_token
+  }
+  func.return
+}
+
+// -----
+
 // What is the same in all rounds is loaded once where a kernel asks for it, and read in shared memory where it was loaded.
 
 // CHECK-LABEL: func.func @lines

@@ -17,6 +17,7 @@ import cuda.tile as ct
 from xdsl.dialects import func
 
 from kernels.cutile import Problem, emulated
+from kernels.cutile.cross_entropy import problem as entropy_problem
 from kernels.cutile.layer_norm import problem as norm_problem
 from kernels.cutile.problem import Judged
 from kernels.cutile.rms_norm import problem as rms_problem
@@ -41,6 +42,8 @@ ONE_SUM = rms_problem("f32", 13, 1024, 1, 1024)
 """Threads meet once in a round."""
 WEIGHTED = norm_problem("f16", 13, 2048, 1, 2048)
 """All rows meet weights and biases, which are kept."""
+LABELLED = entropy_problem("f16", 13, 1024, 1, 1024)
+"""A label is loaded behind the reductions of its row in the program, and a round ahead too."""
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +65,7 @@ def _compiled(problem: Problem) -> CompiledKernel:
 @pytest.mark.parametrize(
     ("order", "seed"), [("eager", 0), ("lazy", 0), ("random", 1), ("drift", 2)]
 )
-@pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED], ids=str)
+@pytest.mark.parametrize("problem", [ROWS, ONE_SUM, WEIGHTED, LABELLED], ids=str)
 def test_each_row_is_computed_once(problem: Problem, order: Order, seed: int) -> None:
     kernel = _compiled(problem)
     assert "atom.relaxed.gpu.global.inc.u32" in kernel.ptx

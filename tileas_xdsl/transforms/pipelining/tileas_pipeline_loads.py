@@ -80,10 +80,14 @@ class TileasPipelineLoads(ModulePass):
                 _pipeline_loads(function, target)
 
 
-def _load_next_rounds(function: func.FuncOp) -> Iterator[RoundLoop]:
-    """Load rows a round ahead in the loops of a kernel that asks for it; yield these loops."""
+def _load_next_rounds(function: func.FuncOp, target: Target) -> Iterator[RoundLoop]:
+    """Load rows a round ahead in the loops of a kernel that asks for it; yield these loops.
+
+    A round starts them behind its own loads, so that those come in front of its reductions first.
+    """
     if ROWS_AHEAD not in function.attributes or is_divided(function):
         return
+    load_ahead(function, target)
     for loop in instances_in(function, scf.ForOp, scf.WhileOp):
         found = row_loop(loop)
         if found is None:
@@ -98,7 +102,7 @@ def _pipeline_loads(function: func.FuncOp, target: Target) -> None:
     """Divide the first loop of a kernel that can be; say of all others why they are not."""
     found = load_loop(function)
     needed = resources_of(found, target) if isinstance(found, LoadLoop) else found
-    divided: list[RoundLoop] = list(_load_next_rounds(function))
+    divided: list[RoundLoop] = list(_load_next_rounds(function, target))
     if isinstance(found, LoadLoop) and isinstance(needed, Resources):
         divided += [one.loop for one in (found, *found.following)]
     if not is_divided(function):
