@@ -14,7 +14,7 @@ from tileas_xdsl.scheduling.loops.loop_scheduler import (
     serial_solution,
 )
 from tileas_xdsl.scheduling.schedule import Role
-from tileas_xdsl.scheduling.timing import loop_timing
+from tileas_xdsl.scheduling.timing import loop_timing, multiplies_registers
 from tileas_xdsl.target.costs.units import Unit
 
 
@@ -104,6 +104,55 @@ def test_an_operand_that_threads_write_has_two_places():
             before, running = (by_name["dot"][iteration - k] for k in (2, 1))
             assert min(e.began for e in writes) >= max(e.ready for e in before)
             assert min(e.began for e in writes) < max(e.ready for e in running)
+
+
+OF_REGISTERS = f"""
+func.func @k(%a: !nv_tileas.tiled_view<128x64xi8, gmem>,
+    %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %n: index) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %s = scf.for %k = %zero to %n step %one iter_args(%c = %nothing) -> (tensor<128x128xf32>) {{
+    %x = nv_tileas.tiled_load %a[%zero, %k] {BY_TMA}
+      : !nv_tileas.tiled_view<128x64xi8, gmem> -> tensor<128x64xi8, {SMEM}>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {BY_TMA}
+      : !nv_tileas.tiled_view<64x128xf16, gmem> -> {COLUMNS}, {SMEM}>
+    %read = nv_tileas.convert_layout %x : tensor<128x64xi8, {SMEM}> -> tensor<128x64xi8>
+    %made = nv_tileas.generate : {ROWS}> {{
+    ^bb0(%i: index, %j: index):
+      %byte = tensor.extract %read[%i, %j] : tensor<128x64xi8>
+      %float = arith.sitofp %byte : i8 to f16
+      nv_tileas.yield %float : f16
+    }}
+    %next = nv_tileas.dot %made, %y, %c {{atom = #nv_tileas<atom wgmma_f16_f16_f32>}}
+      : {ROWS}>, {COLUMNS}, {SMEM}>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }}
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize(("text", "of_registers"), [(OF_REGISTERS, 1), (PRODUCT_OF_COMPUTED, 0)])
+def test_replicas_that_compute_operands_run_in_step(text: str, of_registers: int) -> None:
+    """Bytes that threads unpack, 128x128x64 on an H200: 1,024 of 1,556 cycles are products."""
+    (loop,) = (op for op in parse(text).walk() if isinstance(op, scf.ForOp))
+    found = schedule_loop(loop, ROOM, SchedulerOptions())
+    assert not isinstance(found, str)
+    timing, problem = loop_timing(found), found.found
+    assert multiplies_registers(problem) == of_registers
+    assert found.found.model.replicas == 2
+    products = problem.problem.demands()[Unit.TENSOR_CORE]
+    computed = max(cost.latency for cost in problem.costs if cost.unit is Unit.ISSUE)
+    assert timing.per_iteration > products + computed + problem.model.latencies.drain
+    dots = [event for event in timing.events if event.unit is Unit.TENSOR_CORE]
+    for iteration in {event.iteration for event in dots}:
+        assert len({event.start for event in dots if event.iteration == iteration}) == 1
+
+
+def test_loops_that_compute_no_operand_do_not() -> None:
+    assert not multiplies_registers(scheduled("product").found)
+    assert not multiplies_registers(scheduled("attention").found)
 
 
 def test_a_product_begins_when_all_have_met_behind_the_one_before():

@@ -140,6 +140,8 @@ class LoopFacts:
     takes; 0 where the timing model predicts them."""
     first: int = 0
     """Cycles until the first iteration ends, which waits for what it loads; 0 where unknown."""
+    in_step: bool = False
+    """Whether all that share a tensor core compute at one time what it reads of their registers."""
 
 
 @dataclass(frozen=True)

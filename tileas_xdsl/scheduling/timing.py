@@ -29,12 +29,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, is_made_by_all, read_cycles
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
-from tileas_xdsl.scheduling.loops.macro_operations import MacroKind
+from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperation
 from tileas_xdsl.scheduling.problem import Reservation
 from tileas_xdsl.scheduling.resources.buffer_stages import buffered
 from tileas_xdsl.scheduling.resources.machine_model import lane
@@ -124,6 +125,29 @@ def loop_timing(
     return LoopTiming(events, steady, ends[0], load)
 
 
+def computed_operands(found: LoopProblem) -> Sequence[MacroDependence]:
+    """Return the edges by which the one product of a loop reads what threads compute for it.
+
+    Replicas then compute at the same time, and all multiply: they wait for the same stages, and the
+    tensor core works for all of them in turn, so that their products end together.
+    """
+    dots = sum(node.kind is MacroKind.DOT for node in found.graph.nodes)
+    return [
+        edge
+        for edge in found.graph.edges
+        if dots == 1
+        and found.roles[edge.source.index] is not Role.PRODUCER
+        and not edge.distance
+        and read_cycles(found, edge)
+    ]
+
+
+def multiplies_registers(found: LoopProblem) -> bool:
+    """Whether the one product of a loop reads registers: all wait for it before they compute."""
+    edges = computed_operands(found)
+    return bool(edges) and not any(map(_is_written, edges))
+
+
 def _between_products(found: LoopProblem) -> int:
     """Cycles of an iteration in which its product does not run, where threads write an operand.
 
@@ -181,6 +205,7 @@ class _Run:
 
     def __init__(self, one: Scheduled, iterations: int, awaited: frozenset[int]) -> None:
         self.one, self.iterations = one, iterations
+        self.computed = frozenset(computed_operands(one.found))
         self.found: LoopProblem = one.found
         self.clock: defaultdict[tuple[Role, int], int] = defaultdict(int)
         self.queue: defaultdict[str, int] = defaultdict(int)
@@ -268,7 +293,8 @@ class _Run:
 
     def _sharing(self, edge: MacroDependence, replica: int) -> Sequence[int]:
         """The replicas that write or read what a product of one of them reads."""
-        return range(self.found.model.replicas) if is_made_by_all(edge) else (replica,)
+        is_of_all = edge in self.computed or is_made_by_all(edge)
+        return range(self.found.model.replicas) if is_of_all else (replica,)
 
     def _read(self, replica: int, index: int, iteration: int) -> Iterator[int]:
         """Yield when products have read the operand of an iteration before, from its place."""
@@ -289,7 +315,7 @@ class _Run:
         Replicas take turns as the schedule has their products, each a part of an interval behind
         the one before; named barriers see to that.
         """
-        if index not in self.before:
+        if index not in self.before or self.computed:
             return 0
         before, replica = self.before[index][agent[1]]
         earlier = (self._due(index, agent[1], iteration) - self._due(before, replica, 0)) // self.ii
@@ -347,7 +373,7 @@ class _Run:
         for one in shared:
             at = begin if one.unit == cost.unit else start
             self.queue[one.unit] = max(self.queue[one.unit], at) + one.cycles
-        is_async = self.found.graph.nodes[index].kind in ASYNCHRONOUS
+        is_async = _is_left_to_unit(self.found.graph.nodes[index])
         went_on = start if is_async else begin
         end = went_on + _lane_cycles(cost.reservations, agent[0])
         if index in self.awaited:
@@ -384,6 +410,13 @@ def _awaited_products(found: LoopProblem) -> frozenset[int]:
         if edge.order is DependenceKind.VALUE and edge.target.kind is not MacroKind.DOT
     }
     return frozenset(index for pair in chained for index in pair if index in read)
+
+
+def _is_left_to_unit(node: MacroOperation) -> bool:
+    """Whether warps go on while a unit works; they wait for products whose sums they promote."""
+    op = node.operations[0]
+    is_promoted = isinstance(op, DotOp) and op.promote is not None
+    return node.kind in ASYNCHRONOUS and not is_promoted
 
 
 def _shared_cycles(reservations: Sequence[Reservation]) -> int:

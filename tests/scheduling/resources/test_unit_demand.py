@@ -104,6 +104,25 @@ def _conversions() -> list[UnitDemand]:
     return [work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1) for op in ops]
 
 
+@pytest.mark.parametrize(("columns", "vectors"), [(16, 1), (32, 2), (128, 8)])
+def test_vectors_within_shared_memory_follow_one_another(columns: int, vectors: int) -> None:
+    """`ldmatrix`, `prmt`, `stmatrix`: the next `ldmatrix` does not pass that `stmatrix`."""
+    one, found = (_within(extent) for extent in (16, columns))
+    shared = found.units[Unit.SHARED_MEMORY] - one.units[Unit.SHARED_MEMORY]
+    chain = CLOCK.shared_latency + 4 * CLOCK.scalar
+    assert found.latency - one.latency == shared + (vectors - 1) * chain
+
+
+def _within(columns: int) -> UnitDemand:
+    tile = f"tensor<128x{columns}xf8E4M3FN, #nv_tileas<space smem>>"
+    module = parse(
+        f"func.func @k(%x: {tile}) {{ %y = nv_tileas.convert_layout %x : {tile} -> {tile}\n"
+        "func.return }"
+    )
+    (op,) = (one for one in module.walk() if isinstance(one, ConvertLayoutOp))
+    return work_of(MacroOperation(MacroKind.CONVERT, (op,)), CLOCK, 1)
+
+
 TRANSPOSED = """
 func.func @transposed(%x: tensor<64x128xELEMENT>) {
   %t = nv_tileas.generate : tensor<128x64xELEMENT> {

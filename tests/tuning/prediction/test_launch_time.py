@@ -113,6 +113,23 @@ def test_memory_moves_the_next_rows_while_those_before_are_computed(
     assert _predicted(CASES["layer_norm"], **rows).microseconds > 1.5 * found.microseconds
 
 
+@pytest.mark.parametrize(
+    ("name", "config", "microseconds"),
+    [
+        ("cross_entropy", {"rows": 4, "num_worker_warps": 0, "occupancy": 0}, 78.8),
+        ("layer_norm_dx", {"rows": 2, "num_worker_warps": 0, "occupancy": 4}, 99.8),
+        ("quantized_matmul", {"tm": 128, "tn": 128, "tk": 64, "occupancy": 0}, 228.0),
+        ("attention causal", {"tm": 64, "tn": 64, "num_worker_warps": 0, "occupancy": 2}, 70.4),
+    ],
+)
+def test_launches_take_about_as_long_as_on_an_h200(
+    name: str, config: dict[str, int], microseconds: float
+) -> None:
+    """Two tile blocks under way, CTAs by their plan, in step, and starts that others hide."""
+    found = _predicted(CASES[name], **config)
+    assert found.microseconds == pytest.approx(microseconds, rel=0.1)
+
+
 def test_rows_that_are_kept_in_shared_memory_come_from_dram_once() -> None:
     found = _predicted(CASES["rms_norm"], rows=4, num_worker_warps=0, occupancy=0)
     assert found.microseconds > 2 * 16384 * 4096 * 2 / (1e3 * HOPPER.dram_bandwidth)

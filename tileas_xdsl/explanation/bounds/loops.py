@@ -26,7 +26,7 @@ from tileas_xdsl.explanation.facts import (
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
-from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing
+from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing, multiplies_registers
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 
@@ -101,6 +101,7 @@ def _predicted(found: LoopFacts, one: Scheduled, *, is_serial: bool) -> LoopFact
         operations=tuple(_operations(one)),
         registers=one.demand,
         first=timing.first,
+        in_step=not is_serial and multiplies_registers(one.found),
     )
 
 

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
-from xdsl.dialects import tensor
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import TensorType, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b, is_of_two_blocks
@@ -36,7 +36,11 @@ from tileas_xdsl.scheduling.loops.macro_operations import (
     MacroOperation,
     stored_bytes,
 )
-from tileas_xdsl.target.costs.instruction_counts import InstructionCount, instruction_count
+from tileas_xdsl.target.costs.instruction_counts import (
+    OF_BYTES,
+    InstructionCount,
+    instruction_count,
+)
 from tileas_xdsl.target.costs.latencies import Latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.mma.matrix_units import MATRIX_UNITS, PAIR
@@ -46,6 +50,9 @@ HALF = 0.5
 """The part of a tile's elements for which a thread computes what depends on a column alone."""
 
 WARPGROUP_THREADS = 128
+
+VECTOR_WORDS = 4
+"""Words that a thread reads at once."""
 
 ISSUE_OF_PRODUCT = 4
 """Instructions of a warp for one matrix instruction: itself, descriptors, fence, commit.
@@ -204,6 +211,9 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     """Out of shared memory, into it, or from registers to registers through it, with a barrier.
 
     What stays there for matrix units is fenced, and written when all threads know it was read.
+    Within shared memory a thread reads a vector when it has written the one before:
+
+        ldmatrix.x4 a; prmt a; stmatrix.x4 a; ldmatrix.x4 b; ...
     """
     moves = [
         (any(map(_is_on_chip, op.operands)), _is_on_chip(result), _accessed_bytes(op, result))
@@ -215,6 +225,9 @@ def _convert(node: MacroOperation, latencies: Latencies, replicas: int) -> UnitD
     accesses = max((2 if source == target else 1 for source, target, _ in moves), default=1)
     shared = ceil_div(size, latencies.shared_rate)
     lane = shared + accesses * latencies.shared_latency
+    inside = sum(size for source, target, size in moves if source and target) // replicas
+    vectors = ceil_div(inside, WARPGROUP_THREADS * VECTOR_WORDS * WORD_BITS // 8)
+    lane += max(vectors - 1, 0) * (latencies.shared_latency + VECTOR_WORDS * latencies.scalar)
     if any(target or not source for source, target, _ in moves):
         lane += latencies.barrier
     if any(target for _, target, _ in moves):
@@ -290,7 +303,9 @@ def _of_body(body: Block, share: Callable[[Operation], float]) -> InstructionCou
     for op in body.ops:
         if op is body.last_op:
             continue
-        count = instruction_count(op.name, approximate=FLUSH in op.attributes)
+        is_of_bytes = isinstance(op, arith.SIToFPOp | arith.UIToFPOp) and op.input.type == i8
+        is_approximate = FLUSH in op.attributes
+        count = OF_BYTES if is_of_bytes else instruction_count(op.name, approximate=is_approximate)
         issue += count.issue * share(op)
         mufu += count.mufu * share(op)
     return InstructionCount(issue, mufu)

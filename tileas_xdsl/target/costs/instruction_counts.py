@@ -32,6 +32,10 @@ OF_ACCESS, OF_START = 10, 60
 its address, and those before the first: counted in SASS of rope, softmax and cross entropy (416,
 808 and 1,216 in all, by ptxas 13.5 for sm_90a)."""
 
+OF_BYTES = InstructionCount(2)
+"""A conversion of a byte to a float: counted in SASS of products of int8 weights (`PRMT`, `LOP3`,
+`HADD2`: 127 for 64 elements, by ptxas 13.5 for sm_90a)."""
+
 FREE = InstructionCount(0)
 """No instruction of its own: a name, a constant, an operand modifier."""
 

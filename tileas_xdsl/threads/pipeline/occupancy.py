@@ -175,7 +175,9 @@ def expected_blocks(
         each = align_up(live + headroom, REGISTER_UNIT)
         most = min(target.warps_per_multiprocessor // warps, target.blocks_per_multiprocessor)
     expected = min(registers // (threads * each), most)
-    wished = hint if threads * hint * (live + MIN_HEADROOM) <= registers else 1
+    is_planned = typical and keeps_rows(kernel)  # By `tileas-chunk-tiles`, of chunks.
+    has_room = is_planned or threads * hint * (live + MIN_HEADROOM) <= registers
+    wished = hint if has_room else 1
     return max(fit, expected, wished)
 
 

@@ -115,6 +115,8 @@ class _Block:
     is_exact: bool = True
     meets: bool = False
     """Whether its warps wait for each other for what they load."""
+    in_step: bool = False
+    """Whether blocks that share a multiprocessor multiply at the same time, and compute then."""
     begin: float = 0
     """Cycles of its start and its first loads, which come under the products of one before."""
     beside: float = 0
@@ -273,17 +275,20 @@ def predicted(
     if load_loop(function) is None and (asked is not None or is_persistent(pipelined)):
         block = block.taken(spec.num_warps, loads_ahead=loads_rows_ahead(pipelined))
         asked = None
-    elif asked is not None and not (asked.differ or _is_chained(function)):
-        together = 1  # What is staged for a store is beside the stages.
+    elif block.in_step or (asked is not None and not (asked.differ or _is_chained(function))):
+        # Where products read registers all end together, and none works while another one waits;
+        # and what is staged for a store is beside the stages.
+        together = 1
     if together > 1 and Unit.SHARED_MEMORY in block.demands:
         block.demands[Unit.SHARED_MEMORY] *= 100 / costs.shared_busy
     cycles = _cycles_of_waves(block, each, together, alone, variations)
-    cycles = max(cycles, each * block.beside)
     if asked is not None and asked.differ:
         takers = asked.count(arguments, grid, asked.at_once(costs.multiprocessors))
     elif asked is not None and together == 1:
         cycles -= (each - 1) * min(BEGIN_CYCLES - NEXT_CYCLES, block.begin)
-    cycles *= slowdown(grid, work, costs.multiprocessors * together, takers)
+    # Those that share a multiprocessor hide each other's starts anyway.
+    hidden = BEGIN_CYCLES - NEXT_CYCLES if together == 1 else 0
+    cycles *= slowdown(grid, work, costs.multiprocessors * together, takers, hidden=hidden)
     bound = block.bound
     moving = traffic.seconds(costs) * costs.clock * 1e6
     if (moving := costs.launch + costs.global_latency + moving) > cycles:
@@ -377,11 +382,15 @@ def _cycles_of_waves(
     """
     full, rest = divmod(blocks, together)
     demands = {unit: cycles / alone for unit, cycles in block.demands.items()}
-    return sum(
+    cycles = sum(
         count * cycles_of_blocks(demands, block.latencies, resident * alone, variations)
         for count, resident in ((full, together), (1, rest))
         if resident
     )
+    if not block.beside:
+        return cycles
+    # One tile block is loaded while another one is computed: two of them are under way.
+    return blocks * cycles_of_blocks({MEMORY: block.beside, "compute": cycles / blocks}, 0, 2) / 2
 
 
 def _iterations(
@@ -429,6 +438,7 @@ def _add_loop(
         block.latencies += max(loaded, facts.first - facts.cycles)
         block.begin += loaded
         block.meets = True
+        block.in_step |= facts.in_step
     elif facts.roofline is not None:
         block.add_serial(facts.roofline, loop.regions[-1].block, iterations, waits)
 

@@ -39,11 +39,17 @@ EVEN = 0.02
 
 
 def slowdown(
-    grid: Grid, work: Callable[[Grid], float], at_a_time: int, takers: int | None = None
+    grid: Grid,
+    work: Callable[[Grid], float],
+    at_a_time: int,
+    takers: int | None = None,
+    *,
+    hidden: float = BEGIN_CYCLES - NEXT_CYCLES,
 ) -> float:
     """Return by how much a launch is slower than one of blocks of equal work.
 
-    So many `takers` take them one after another, where that is chosen.
+    So many `takers` take them one after another, where that is chosen, each so many `hidden` cycles
+    shorter.
     """
     if not 1 < prod(grid) <= MAX_BLOCKS:
         return 1.0
@@ -53,7 +59,6 @@ def slowdown(
             works = [along[_position(grid, axis, block)] for block in range(prod(grid))]
             alike = in_order([fmean(works)] * len(works), at_a_time)
             if takers is not None:
-                hidden = BEGIN_CYCLES - NEXT_CYCLES
                 return serpentine(np.maximum(works, hidden) - hidden, takers) / alike
             return in_order(works, at_a_time) / alike
     return 1.0
