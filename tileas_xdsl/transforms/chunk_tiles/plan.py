@@ -31,7 +31,7 @@ from xdsl.dialects import arith, func, scf, tensor
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.memory.accumulators import tmem_accumulators
-from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_around_products, peak_registers
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
@@ -216,7 +216,11 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
         if any(tile_words(product) >= words for product in products):
             return True
         in_memory = tmem_accumulators(kernel).of_value
-        return peak_registers(kernel.body, lambda v: 0 if v in in_memory else tile_words(v)) > held
+
+        def words_but_of_sums(value: SSAValue) -> int:
+            return 0 if value in in_memory else tile_words(value)
+
+        return peak_around_products(kernel.body, words_but_of_sums) > held
     if products:
         if _peak(kernel, {}, 1) > held:
             return True
@@ -232,7 +236,7 @@ def _peak_of_products(kernel: func.FuncOp) -> int:
     """
     loops = instances_in(kernel, scf.ForOp)
     bodies = [op.body for op in loops if has_instance(op, DotOp)]
-    return max(peak_registers(body, tile_words) for body in bodies or [kernel.body])
+    return max(peak_around_products(body, tile_words) for body in bodies or [kernel.body])
 
 
 def _registers_of_consumers(target: Target) -> int:
@@ -294,7 +298,8 @@ def _peak(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
     def words(value: SSAValue) -> int:
         return tile_words(value) // (count if value in tiles else 1)
 
-    return peak_registers(kernel.body, words)
+    peak = peak_around_products if has_instance(kernel, DotOp) else peak_registers
+    return peak(kernel.body, words)
 
 
 def tile_words(value: SSAValue) -> int:

@@ -18,7 +18,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_around_products, tile_registers
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
@@ -119,7 +119,7 @@ def _fits_apart(found: LoadLoop, resources: Resources, late: set[Operation]) -> 
         for v in values
         if isinstance(v.owner, Operation) and v.owner.parent is body and v.owner not in late
     )
-    live = peak_registers(found.function.body, registers_but_of_broadcasts, within=found.loop)
+    live = peak_around_products(found.function.body, registers_but_of_broadcasts, within=found.loop)
     held = (live + crossing) // (resources.warps * WARP)
     return held + MIN_HEADROOM <= resources.registers[1]
 

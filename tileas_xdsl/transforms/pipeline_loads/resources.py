@@ -26,7 +26,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.analysis.memory.accumulators import is_divided_b
 from tileas_xdsl.analysis.memory.copied_chunks import SIZES, copied_bytes
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles, is_staging
-from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
+from tileas_xdsl.analysis.values.liveness.tiles import peak_around_products, tile_registers
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
@@ -268,7 +268,7 @@ def _fits_twice(found: LoadLoop, warps: int, slot: int, target: Target) -> bool:
     if _shared_memory_left(found, blocks, target) < stages * slot:
         return False
     _, per_thread = _registers(found, warps, blocks, target)
-    at_once = peak_registers(found.function.body, _registers_but_of_lines) // (warps * WARP)
+    at_once = peak_around_products(found.function.body, _registers_but_of_lines) // (warps * WARP)
     return per_thread >= at_once + MIN_HEADROOM
 
 
@@ -286,7 +286,7 @@ def _instruction_registers(found: LoadLoop) -> int:
 
 def _live_registers(found: LoadLoop, warps: int) -> int:
     """The registers of a thread, of so many warps, that hold tiles at once."""
-    return peak_registers(found.function.body, tile_registers) // (warps * WARP)
+    return peak_around_products(found.function.body, tile_registers) // (warps * WARP)
 
 
 def _warps(found: LoadLoop, spec: KernelSpec, target: Target) -> int:
@@ -362,7 +362,7 @@ def _has_room_for_sums(found: LoadLoop, warps: int, blocks: int, target: Target)
     _, per_thread = _registers(found, warps, blocks, target)
     if _accumulator_registers(found, warps) <= per_thread - MIN_HEADROOM:
         return True
-    live = peak_registers(found.function.body, registers_but_of_broadcasts)
+    live = peak_around_products(found.function.body, registers_but_of_broadcasts)
     return live // (warps * WARP) <= per_thread - LEAST_HEADROOM
 
 

@@ -17,9 +17,11 @@ until then.
     %w = extf %b : f16 to f32      live: s
     %r = addf %s, %w               live: r          (never s and w, nor s and b)
 
-Nor does what is computed of one tile for an operation that reads this tile as well: with nothing in
-between but element-wise operations, ptxas computes it element by element.  Exact quotients are
-tested together (`expand-division`), and hold all of both operands.
+Around products (`peak_around_products`) nor does what is computed of one tile for an operation
+that reads this tile as well: with nothing in between but element-wise operations, ptxas computes it
+element by element.  Exact quotients are tested together (`expand-division`), and hold both tiles.
+Where more warps share a multiprocessor it computes more at once: `threads/pipeline/occupancy.py`
+is calibrated without this rule.
 
     %e = exp2 %s                   live: s
     %f = addf %e, 1.0              live: s
@@ -127,13 +129,20 @@ def peak_registers(region: Region, words: Words, within: Operation | None = None
     return _liveness(region, words, within).peak
 
 
+def peak_around_products(region: Region, words: Words, within: Operation | None = None) -> int:
+    """Return the same for threads that multiply: a tile and what gates it are one."""
+    return _liveness(region, words, within, is_gated=True).peak
+
+
 def peak_values(region: Region, words: Words) -> frozenset[SSAValue]:
     """Return the values that are live where those of a region take most registers."""
     return frozenset(_liveness(region, words).values.values())
 
 
-def _liveness(region: Region, words: Words, within: Operation | None = None) -> _Liveness:
-    found = _Liveness(words, within)
+def _liveness(
+    region: Region, words: Words, within: Operation | None = None, *, is_gated: bool = False
+) -> _Liveness:
+    found = _Liveness(words, within, is_gated=is_gated)
     found.of_region(region)
     return found
 
@@ -171,8 +180,8 @@ class _Liveness:
     would take the square of the length of a kernel.
     """
 
-    def __init__(self, words: Words, within: Operation | None) -> None:
-        self.words = cache(words)
+    def __init__(self, words: Words, within: Operation | None, *, is_gated: bool) -> None:
+        self.words, self.is_gated = cache(words), is_gated
         self.within, self.is_within = within, within is None
         self.peak = 0
         self.values: dict[int, SSAValue] = {}
@@ -217,7 +226,8 @@ class _Liveness:
             return (value,)
         sources = {*self._read(made)}
         taken, whole = sum(map(self.words, sources)), self.words(value)
-        is_streamed = not sources or 0 < taken < whole or (taken == whole and _is_run(made, user))
+        is_gate = self.is_gated and taken == whole and _is_run(made, user)
+        is_streamed = not sources or 0 < taken < whole or is_gate
         return sources if is_streamed else (value,)
 
     def _of_regions(self, op: Operation, live: _LiveValues) -> None:
