@@ -138,6 +138,63 @@ def test_numbers_are_places_in_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(arrays[1], x - x.max(axis=2, keepdims=True))
 
 
+@ct.kernel
+def of_loaded_depth(a, b, depths, c):
+    """Products of as many tiles along K as an array says for each row of tiles."""
+    i, j = ct.bid(0), ct.bid(1)
+    total = ct.zeros((128, 256), ct.float32)
+    for k in range(ct.load(depths, (i,), (1,)).item()):
+        left, right = ct.load(a, (i, k), (128, 64)), ct.load(b, (k, j), (64, 256))
+        total = ct.mma(left, right, total)
+    ct.store(c, (i, j), total.astype(c.dtype))
+
+
+DEPTHS = (1, 0, 2)
+"""Tiles along K of each row of tiles."""
+BY_TMA, BY_THREADS = 128, 130
+"""Columns of A whose rows TMA loads, and those that threads copy."""
+
+
+@cache
+def _of_products(columns: int) -> tuple[CompiledKernel, Sequence[Any], Any]:
+    """A kernel whose CTAs take products of unknown depth, its arguments, and the result."""
+    random = np.random.default_rng(0)
+    shapes = ((384, columns), (columns, 256))
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in shapes)
+    ends = 64 * np.repeat(DEPTHS, 128)[:, None]
+    left = np.where(np.arange(columns) < ends, a.astype(np.float32), 0)
+    arguments = a, b, np.array(DEPTHS, np.int32), np.full((384, 256), np.nan, np.float16)
+    kernel = compile(of_loaded_depth, *arguments, target="sm_90a")
+    return kernel, arguments, left @ b.astype(np.float32)
+
+
+@pytest.mark.parametrize("columns", [BY_TMA, BY_THREADS])
+def test_a_producer_asks_for_products_of_unknown_depth(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, arguments, want = _of_products(columns)
+    asked = usual.abi.persistent_launches
+    assert asked is not None
+    assert [asked.suits(arguments, (n, 1, 1), 132) for n in (132, 133)] == [False, True]
+    kernel = usual.persistent
+    assert "atom.relaxed.gpu.global.inc.u32" in kernel.ptx
+    assert ("cp.async.ca" in kernel.ptx) == (columns == BY_THREADS)
+    monkeypatch.setattr(type(kernel.abi), "ctas", lambda *_: (2, 1, 1))
+    for arrays in _launched_twice(kernel, arguments, (3, 1), monkeypatch):
+        np.testing.assert_allclose(arrays[3], want, atol=0.05)
+
+
+def test_an_agent_hands_on_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its barrier some threads of the producer read the ids of the round before."""
+    usual, arguments, _ = _of_products(BY_THREADS)
+    kernel = usual.persistent
+    edit = changing(r"bar\.sync 1, 128;\n(?=\s*ld\.shared)", "")
+    monkeypatch.setattr(kernel, "ptx", edit(kernel.ptx))
+    monkeypatch.setattr(type(kernel.abi), "ctas", lambda *_: (2, 1, 1))
+    found = kernel.emulate(*arguments, grid=(3, 1), order="random", seed=1).findings
+    assert "race-RAW" in {getattr(one, "kind", "") for one in found}
+
+
 def test_a_launch_has_memory_for_a_counter() -> None:
     abi = _compiled(ROWS).abi
     assert abi.transfer_size((132, 1, 1)) == TRANSFER_ZEROS

@@ -213,8 +213,9 @@ class AsyncNextTileBlockOp(TileasOp):
     """Take a tile block that no CTA of the launch has taken; the token delivers its ids, from x on.
 
     The first id is -1 where all are taken.  CTA `c` of `n` has `c`, `c + n`, ... of the first
-    `rounds` rounds by its number.  It asks once in front of the first one and once in each: as many
-    requests as tile blocks and CTAs leave the counter of a launch as they found it.
+    `rounds` rounds by its number.  It asks once in each round, and in front of the first one as
+    often as it knows a round ahead: so many requests leave the counter of a launch as they found
+    it.
     """
 
     name = "nv_tileas.async.next_tile_block"

@@ -17,7 +17,7 @@ The N CTAs of a tile block take it together, the loop is that of all of them:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from math import prod
 from typing import TypeAlias
@@ -57,12 +57,16 @@ from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.kernel_abi import PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
-from tileas_xdsl.transforms.make_persistent.counted_loop import counted_loop
+from tileas_xdsl.transforms.make_persistent.counted_loop import (
+    counted_loop,
+    counted_loop_of_producer,
+)
 from tileas_xdsl.transforms.make_persistent.launches_that_gain import (
     known_cycles,
     launches_that_gain,
 )
 from tileas_xdsl.transforms.make_persistent.walks import (
+    Place,
     SerpentineWalk,
     StraightWalk,
     Tour,
@@ -87,6 +91,9 @@ ROUNDS_OF_LOOPS = 8
 
 _Id: TypeAlias = gpu.BlockIdOp | gpu.GridDimOp
 
+CountedLoop: TypeAlias = Callable[[Builder, Tour, Sequence[Operation]], Place]
+"""Write a loop over the tile blocks that a counter gives; return the place in the grid."""
+
 
 @dataclass(frozen=True)
 class TileasMakePersistent(ModulePass):
@@ -100,7 +107,8 @@ class TileasMakePersistent(ModulePass):
     grids.  The CTAs that divide a tile block (`tile_block_ctas`) take the next one together, since
     all of them run the same iterations.  It pays where they are equally long, by bounds that all of
     them share, and short: a loop of few iterations reads what a producer loads (`mode = auto`;
-    with `on` it is done wherever it is right), or rows are to be loaded a round ahead
+    with `on` it is done wherever it is right); or each CTA has a multiprocessor, and takes tile
+    blocks whose length data say from a counter; or rows are to be loaded a round ahead
     (`nv_tileas.rows_ahead`), or a launch has more tile blocks of one warp than run at once:
     `share-ctas` gives the warps of larger CTAs such tile blocks.  A kernel that stays says why.
     """
@@ -137,7 +145,8 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         return
     elif found is None:
         by_counter = ROWS_AHEAD in kernel.attributes and spec.tile_block_ctas == 1
-        made = what_forbids(kernel) or _persistent(kernel, of_rows=True, by_counter=by_counter)
+        counted = counted_loop if by_counter else None
+        made = what_forbids(kernel) or _persistent(kernel, of_rows=True, by_counter=counted)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
@@ -161,8 +170,12 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     kernel = found.function
     if (why := what_forbids(kernel)) is not None:
         return why
-    if not is_forced and (why := _what_launches_do_not_know(found)) is not None:
-        return why
+    if not is_forced and _has_loop_over_tiles(kernel):
+        return "the program has a loop over tiles of its own"
+    if (why := _what_launches_do_not_know(found)) is not None:
+        counted = _decide_by_counter(found, target, why, is_forced=is_forced)
+        if not is_forced or not isinstance(counted, str):
+            return counted
     differ = _differ(found)
     if differ and axis_of_clusters(kernel) is not None:
         return "tile blocks beside each other are a cluster, and differ in length"
@@ -182,6 +195,28 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     for each in (kernel, made):
         each.attributes[PERSISTENT_LAUNCHES] = plain_attribute(asdict(asked))
     return made if is_forced else "launches know how much each tile block has to do"
+
+
+def _decide_by_counter(
+    found: LoadLoop, target: Target, why: str, *, is_forced: bool
+) -> func.FuncOp | str:
+    """Return the kernel whose CTAs take tile blocks of any length from a counter; or why not.
+
+    CTAs that are alone gain at any length, and no launch has to know how long tile blocks are:
+    CTAs get the next one as hardware would start it.
+    """
+    kernel = found.function
+    usual = resources_of(found, target)
+    is_alone = isinstance(usual, Resources) and usual.blocks == 1
+    if not is_alone or spec_of(kernel).tile_block_ctas > 1 or axis_of_clusters(kernel) is not None:
+        return why
+    made = _persistent(kernel, by_counter=counted_loop_of_producer)
+    if (lacks := _what_lacks(load_loop(made), target)) is not None:
+        return lacks
+    asked = PersistentLaunches((), ())
+    for each in (kernel, made):
+        each.attributes[PERSISTENT_LAUNCHES] = plain_attribute(asdict(asked))
+    return made if is_forced else "launches know how many tile blocks there are"
 
 
 def _decide_without_loop(kernel: func.FuncOp, target: Target) -> func.FuncOp | str:
@@ -260,12 +295,15 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
     return None
 
 
+def _has_loop_over_tiles(kernel: func.FuncOp) -> bool:
+    """Whether a loop of the program goes on by the CTAs that there are."""
+    steps = operations_behind([loop.step for loop in instances_in(kernel, scf.ForOp)])
+    return any(isinstance(op, gpu.GridDimOp) for op in steps)
+
+
 def _what_launches_do_not_know(found: LoadLoop) -> str | None:
     """Return why no launch knows how long tile blocks take; None if some may."""
     loops = instances_in(found.function, scf.ForOp)
-    steps = operations_behind([loop.step for loop in loops])
-    if any(isinstance(op, gpu.GridDimOp) for op in steps):
-        return "the program has a loop over tiles of its own"
     bounds = [bound for loop in loops for bound in (loop.lb, loop.ub, loop.step)]
     if not all(map(is_side_effect_free, operations_behind(bounds))):
         return "some tile blocks have more to do than others"
@@ -286,7 +324,7 @@ def _persistent(
     *,
     serpentine: bool = False,
     of_rows: bool = False,
-    by_counter: bool = False,
+    by_counter: CountedLoop | None = None,
 ) -> func.FuncOp:
     """Return a kernel with all that depends on the tile block in a loop over tile blocks.
 
@@ -307,8 +345,8 @@ def _persistent(
     first, step = (tile_blocks_along_x(build, kind, spec.tile_block_ctas) for kind in kinds)
     tour = Tour(first, step, count, covered)
     assert block.last_op is not None
-    if by_counter:
-        carried = counted_loop(Builder(InsertPoint.before(block.last_op)), tour, inside)
+    if by_counter is not None:
+        carried = by_counter(Builder(InsertPoint.before(block.last_op)), tour, inside)
     else:
         walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
         made, carried = strided_loop(Builder(InsertPoint.before(block.last_op)), walk, tour, inside)

@@ -16,6 +16,19 @@ With a stride of all CTAs each waits for the slowest: of two CTAs on a multiproc
 came first takes 4,580 cycles a row of softmax, the other one 6,400.  While a round computes, it
 knows the next one.  It learns what comes then where threads meet anyway, and asks for one more in
 front of its stores, a round before that is handed out: updates wait for stores in front of them.
+
+A producer that loads for products is ahead by its stages.  It asks at the beginning of a round,
+waits at the end, and hands the ids on (`pipeline_loads/agents/handed_values.py`):
+
+    scf.while (%i = ids of tile block %cta) {
+      condition (%i >= 0) %i
+    } do {
+      %asked = nv_tileas.async.next_tile_block {rounds = 1}
+      scf.for %j = ... to %bound[%i] { tiled_load; dot }
+      %next = nv_tileas.async.wait %asked
+      yield %next }
+
+Tile blocks may differ in length there by what only their data say.
 """
 
 from __future__ import annotations
@@ -45,13 +58,33 @@ def counted_loop(build: Builder, tour: Tour, inside: Sequence[Operation]) -> Pla
 
     Returns its place in the grid.
     """
-    read = [op for op in inside if isinstance(op, gpu.BlockIdOp) and _is_read(op.result)]
-    axes = 1 + max((AXES.index(str(op.dimension.data)) for op in read), default=0)
+    axes = _read_axes(inside)
     second = add(build, tour.first, tour.step)
-    asked = build.insert(_asking(axes)).token
+    asked = build.insert(_asking(axes, ROUNDS)).token
     begin = [one for n in (tour.first, second) for one in _taken(build, n, tour)[:axes]]
-    begin.append(asked)
-    unread = [constant(build, 0, i32)] * (len(AXES) - axes)
+    after = _while_there(build, [*begin, asked], inside)
+    last, asked = WaitOp(after.args[-1]), _asking(axes, ROUNDS)
+    Rewriter.insert_op([last, asked], _behind_last_reduction(after))
+    after.add_op(scf.YieldOp(*after.args[axes:-1], *last.values, asked.token))
+    return _place(build, after.args[:axes])
+
+
+def counted_loop_of_producer(build: Builder, tour: Tour, inside: Sequence[Operation]) -> Place:
+    """The same for tile blocks whose loads a producer is to issue ahead."""
+    axes = _read_axes(inside)
+    after = _while_there(build, _taken(build, tour.first, tour)[:axes], inside)
+    asked = _asking(axes, 1)
+    last = WaitOp(asked.token)
+    Rewriter.insert_op(asked, InsertPoint.at_start(after))
+    after.add_ops([last, scf.YieldOp(*last.values)])
+    return _place(build, after.args)
+
+
+def _while_there(build: Builder, begin: Sequence[SSAValue], inside: Sequence[Operation]) -> Block:
+    """Put operations into a loop whose first value says whether there is a tile block.
+
+    Returns its body, which has no terminator yet.
+    """
     types = [value.type for value in begin]
     before, after = Block(arg_types=types), Block(arg_types=types)
     test = Builder(InsertPoint.at_end(before))
@@ -60,16 +93,24 @@ def counted_loop(build: Builder, tour: Tour, inside: Sequence[Operation]) -> Pla
     for op in inside:
         op.detach()
         after.add_op(op)
-    last, asked = WaitOp(after.args[-1]), _asking(axes)
-    Rewriter.insert_op([last, asked], _behind_last_reduction(after))
-    after.add_op(scf.YieldOp(*after.args[axes:-1], *last.values, asked.token))
     build.insert(scf.WhileOp(begin, types, Region(before), Region(after)))
-    return [*after.args[:axes], *unread]
+    return after
 
 
-def _asking(axes: int) -> AsyncNextTileBlockOp:
+def _read_axes(inside: Sequence[Operation]) -> int:
+    """Return along how many axes, from x on, tile blocks read their ids; one at least."""
+    read = [op for op in inside if isinstance(op, gpu.BlockIdOp) and _is_read(op.result)]
+    return 1 + max((AXES.index(str(op.dimension.data)) for op in read), default=0)
+
+
+def _asking(axes: int, rounds: int) -> AsyncNextTileBlockOp:
     """Return a request for a tile block, of which as many ids are wanted."""
-    return AsyncNextTileBlockOp(ROUNDS, AsyncTokenType(TupleType((i32,) * axes)))
+    return AsyncNextTileBlockOp(rounds, AsyncTokenType(TupleType((i32,) * axes)))
+
+
+def _place(build: Builder, ids: Sequence[SSAValue]) -> Place:
+    """Return a place in the grid, whose other ids nobody reads."""
+    return [*ids, *[constant(build, 0, i32)] * (len(AXES) - len(ids))]
 
 
 def _behind_last_reduction(block: Block) -> InsertPoint:

@@ -36,7 +36,9 @@ from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import (
 def streamed_loads(loops: Sequence[scf.ForOp], loads: Sequence[StageLoad]) -> list[TiledLoadOp]:
     """Return the loads of loops around these that a producer can do a round of theirs ahead."""
     around = dict.fromkeys(op for loop in loops for op in enclosing_control(loop))
-    found = [op for one in around if isinstance(one, scf.ForOp) for op in one.body.block.ops]
+    bodies = [one.regions for one in around if _is_repeated(one)]
+    blocks = [block for regions in bodies for region in regions for block in region.blocks]
+    found = [op for block in blocks for op in block.ops]
     return [
         op
         for op in found
@@ -47,6 +49,11 @@ def streamed_loads(loops: Sequence[scf.ForOp], loads: Sequence[StageLoad]) -> li
         and _is_multiplied_in_registers(op.result)
         and end_of_reads(op) is not None
     ]
+
+
+def _is_repeated(op: Operation) -> bool:
+    """Whether control flow is a loop, or a branch in one."""
+    return any(isinstance(one, scf.ForOp | scf.WhileOp) for one in (op, *enclosing_control(op)))
 
 
 def streamed_bytes(needed: ProducerSlice) -> int:

@@ -1,14 +1,15 @@
 """Tile blocks from a counter: one thread asks, all threads learn the ids of what it was given.
 
-    first thread:   %n = atom.inc [%counter], %count + %ctas - 1
+    first thread:   %n = atom.inc [%counter], %count + (%rounds - 1) * %ctas - 1
     ...
-    first thread:   if (2 * %ctas + %n < %count) ids = ...; else ids = -1
+    first thread:   if (%rounds * %ctas + %n < %count) ids = ...; else ids = -1
                     st.shared [%ids], ids
     bar.sync                                                      of a reduction in between
     all threads:    ld.shared [%ids]
 
-The counter is zero before a launch and behind it: each CTA asks once, and again in each round, and
-the last one of as many requests finds the limit there, behind which `atom.inc` goes on with 0.
+The counter is zero before a launch and behind it: each CTA asks in each round, and before the first
+one as often as it has more rounds by its number, and the last one of as many requests finds the
+limit there, behind which `atom.inc` goes on with 0.  Threads of one agent meet at its own barrier.
 Source: PTX ISA, atom (.inc).
 """
 
@@ -25,6 +26,7 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import AtomicRmwOp, BarrierOp, GetDynSmemOp, GridDimOp
 from tileas_xdsl.target.kernel_abi import TILE_BLOCK_COUNTER, TRANSFER_FLAGS
 from tileas_xdsl.target.launches.launch_numbers import AXES
+from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import HandedOut, ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -48,17 +50,16 @@ NONE = -1
 
 def ask(e: ThreadBuilder, op: Operation, rounds: int) -> AskedTileBlock:
     """Ask for a tile block, those of so many rounds apart."""
-    if e.agent.number != 0:
-        raise op_error(op, "asks for all threads of a block, not for an agent of them")
     if (ctas := e.plan.facts.spec.tile_block_ctas) > 1:
         raise op_error(op, f"asks for one CTA, and {ctas} compute a tile block")
     counter = advance(e, transfer_memory(e), TILE_BLOCK_COUNTER, TRANSFER_FLAGS)
     extents = [tile_blocks(e, axis) for axis in range(len(AXES))]
     count = multiply(e, multiply(e, extents[0], extents[1]), extents[2])
     first, ctas = is_first_thread(e), e.insert(GridDimOp(AXES[0])).result
-    limit = add(e, add(e, count, ctas), NONE)
+    by_number = multiply(e, ctas, rounds - 1)
+    limit = add(e, add(e, count, by_number), NONE)
     asked = AtomicRmwOp("inc", limit, recast(e, counter, i32), first, order="relaxed", scope="gpu")
-    behind = multiply(e, ctas, rounds)
+    behind = add(e, by_number, ctas)
     return AskedTileBlock(e.insert(asked).result, first, behind, count, tuple(extents))
 
 
@@ -74,11 +75,16 @@ def hand_out(e: ThreadBuilder, op: Operation, token: AskedTileBlock, axes: int) 
         for axis, number in enumerate(_ids(e, token, axes)):
             e.insert(StoreOp(number, advance(e, memory, axis, WORD)))
         e.insert(scf.YieldOp())
-    before, behind = BarrierOp(0), BarrierOp(0)
-    e.insert(before)
-    store = _if_first(e, token, put)
-    e.insert(behind)
-    e.handed_out.append(HandedOut(token.asked, before, store, behind))
+    if e.agent.number == 0:
+        before, behind = BarrierOp(0), BarrierOp(0)
+        e.insert(before)
+        store = _if_first(e, token, put)
+        e.insert(behind)
+        e.handed_out.append(HandedOut(token.asked, before, store, behind))
+    else:
+        synchronize_agent(e)
+        _if_first(e, token, put)
+        synchronize_agent(e)
     memory = e.insert(GetDynSmemOp(offset, i32, WORD)).result
     pointers = [advance(e, memory, axis, WORD) for axis in range(axes)]
     return [Scalar(e.insert(LoadOp(pointer, i32)).result) for pointer in pointers]

@@ -41,7 +41,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     PipelineYieldOp,
     ProduceOneOp,
 )
-from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp, WaitOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import ProducerSlice, is_claimed
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import (
@@ -140,7 +140,10 @@ class HandedValues:
             number.replace_all_uses_with(result)
         if isinstance(op, PointedAtomicOp) and op.out_token is not None and op.token is not None:
             op.out_token.replace_all_uses_with(op.token)
+        asked = op.token.owner if isinstance(op, WaitOp) else None
         Rewriter.erase_op(op)
+        if isinstance(asked, Operation):
+            Rewriter.erase_op(asked)
         return following
 
     def _fill(

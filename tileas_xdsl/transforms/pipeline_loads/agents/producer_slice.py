@@ -40,12 +40,17 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_ops, has_trait
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp, YieldOp
+from tileas_xdsl.dialects.nv_tileas.control import (
+    AsyncNextTileBlockOp,
+    CancelNextProgramIdOp,
+    YieldOp,
+)
 from tileas_xdsl.dialects.nv_tileas.enums import MemSemantic, Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import inflows
+from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -62,7 +67,7 @@ Carrying: TypeAlias = scf.ForOp | scf.IfOp | scf.WhileOp
 """Control flow that may stand around loads."""
 
 
-Handed: TypeAlias = PointedAtomicOp | CancelNextProgramIdOp
+Handed: TypeAlias = PointedAtomicOp | CancelNextProgramIdOp | WaitOp
 """Operations with side effects that one agent runs for both; their results are scalars."""
 
 
@@ -73,6 +78,8 @@ def is_handed(op: Operation) -> TypeIs[Handed]:
     """
     if isinstance(op, CancelNextProgramIdOp):
         return op.valid is None  # A stage has whole bytes; the first number says it, too.
+    if isinstance(op, WaitOp):
+        return isinstance(op.token.owner, AsyncNextTileBlockOp)
     if not isinstance(op, PointedAtomicOp) or isinstance(op.value.type, TensorType):
         return False
     return op.mem_semantic is None or op.mem_semantic.data in _UNORDERED
@@ -269,7 +276,7 @@ class _Slice:
         return bool(types) or bool(op.regions) or is_of_scalars(op) or isinstance(op, _OF_NUMBERS)
 
 
-_OF_NUMBERS = (LoadOp, scf.ConditionOp, scf.YieldOp, YieldOp)
+_OF_NUMBERS = (AsyncNextTileBlockOp, LoadOp, scf.ConditionOp, scf.YieldOp, YieldOp)
 """What may have no tile: the load of one number, and the ends of regions."""
 
 
