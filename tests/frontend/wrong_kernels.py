@@ -61,6 +61,22 @@ def function_without_a_name(x):
     ct.store(x, (0,), DOUBLED(ct.load(x, (0,), (16,))))  # HERE
 
 
+@ct.kernel
+def assigned_behind_its_use(x):
+    tile = ct.load(x, (0,), (16,))
+    total = carried = tile
+    for j in range(2):
+        other = tile
+        for k in range(2):
+            if k > 0:
+                other = other - carried  # HERE
+        total = total + other
+        carried = total
+        if j > 0:
+            total = total - tile
+    ct.store(x, (0,), total)
+
+
 def place_of(kernel) -> tuple[str, int]:
     """Return file and line of a kernel's error; for `in_a_helper` those of its helper."""
     function = helper if kernel is in_a_helper else kernel._annotated_function.pyfunc

@@ -33,6 +33,10 @@ X = np.zeros(256, np.float32)
         ("prints_text", "Specifier s in %s is not supported"),
         ("in_a_helper", "Specifier s in %s is not supported"),
         ("function_without_a_name", r"cuda.tile fails on this \(AssertionError\)"),
+        (
+            "assigned_behind_its_use",
+            r"cuda.tile fails on this \(KeyError: 'carried.0'\)",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_where_it_stands(name: str, why: str) -> None:

@@ -101,9 +101,11 @@ def test_a_slice_is_read_as_a_gather_is() -> None:
     assert "ld.global.b16" not in slices
 
 
-def test_indices_of_the_last_dimension_of_three() -> None:
+@pytest.mark.parametrize("width", [32, 64])
+def test_indices_of_the_last_dimension_of_three(width: int) -> None:
+    """Those of 64 bits are narrowed, as all of Tile IR are."""
     x = RNG.integers(-99, 99, (3, 7, 30)).astype(np.int16)
-    chosen = np.array([29, 30, -1, 0, 4, 11, 3, 1 << 30], np.int32)
+    chosen = np.array([29, 30, -1, 0, 4, 11, 3, 1 << 30], f"i{width // 8}")
     kernel = tileas.compile(inner, x, chosen, x, 1)
     wanted, inside = np.full_like(x, 5), chosen[(chosen >= 0) & (chosen < 30)]
     wanted[1, 2:6, inside] = 2 * x[1, 2:6, inside]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import CallSiteLoc, LocationAttr, ModuleOp, UnitAttr
+from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
@@ -17,8 +18,9 @@ from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagn
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cuda_tile.enums import RoundingMode, RoundingModeAttr, Signedness
 from tileas_xdsl.dialects.cuda_tile.structure.module import EntryOp
-from tileas_xdsl.dialects.cuda_tile.tiles.conversions import IntToPtrOp
+from tileas_xdsl.dialects.cuda_tile.tiles.conversions import IntToPtrOp, TruncIOp
 from tileas_xdsl.dialects.cuda_tile.tiles.integers import DivIOp
+from tileas_xdsl.dialects.cuda_tile.types.tile_types import TileType
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import ARRAYS_ARE_LISTED
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, Version
@@ -96,6 +98,8 @@ def bytecode_module(kernel: Any, content: bytes) -> ModuleOp:
         op.location = _of_user(op.location, folder)
         if isinstance(op, DivIOp):
             _round_unsigned_quotient(op)
+        if isinstance(op, TruncIOp):
+            _keep_all_indices(op)
     if has_instance(module, IntToPtrOp):
         for entry in instances_in(module, EntryOp):
             entry.attributes[ARRAYS_ARE_LISTED] = UnitAttr()
@@ -111,6 +115,19 @@ def _round_unsigned_quotient(op: DivIOp) -> None:
     is_unsigned = op.signedness.data is Signedness.UNSIGNED
     if is_unsigned and op.rounding.data is RoundingMode.NEGATIVE_INF:
         op.rounding = RoundingModeAttr(RoundingMode.ZERO)
+
+
+def _keep_all_indices(op: TruncIOp) -> None:
+    """Give narrowed indices as many elements as there are.
+
+    The package narrows indices of 64 bits to one number, also those of `load_advanced_indexing`.
+    """
+    source, result = op.from_.type, op.to.type
+    if not isinstance(source, TileType) or not isinstance(result, TileType):
+        return
+    if source.shape != result.shape:
+        type_ = TileType(source.shape, result.element_type)
+        Rewriter.replace_value_with_new_type(op.to, type_)
 
 
 def _folder() -> str:
@@ -135,8 +152,15 @@ def _tile_error(error: Any, place: Location) -> Diagnostic:
     places = [p for p in found if p is not None and not p.file.startswith(folder)]
     location, *callers = places or [place]
     notes = [diagnostic(Severity.NOTE, "called from here", caller) for caller in callers]
-    text = _one_line(error.message) or f"cuda.tile fails on this ({type(error.__cause__).__name__})"
-    return diagnostic(Severity.ERROR, text, location, notes=notes)
+    return diagnostic(Severity.ERROR, _text_of(error), location, notes=notes)
+
+
+def _text_of(error: Any) -> str:
+    """What the package says of a program; of errors of its own, that they are."""
+    said, cause = _one_line(error.message), error.__cause__
+    if said and not isinstance(error, need_cutile().TileInternalError):
+        return said
+    return f"cuda.tile fails on this ({_one_line(f'{type(cause).__name__}: {cause}').rstrip(': ')})"
 
 
 def _callers(loc: Any) -> Iterator[Any]:
