@@ -109,3 +109,14 @@ def found_places(x, y, places, count: int):
         row = ct.load(x, (at, 0), (1, 512), padding_mode=ZERO)
         ct.store(y, (i, 0), row)
         at = ct.load(places, (at,), (1,)).item()
+
+
+@ct.kernel
+def summed_in_turn(x, y, total):
+    """Rows less their sum, by a grid that takes several turns; an update behind all of them."""
+    part = ct.zeros((1, 512), ct.float32)
+    for r in range(ct.bid(0), ct.num_tiles(x, 0, (1, 512)), ct.num_blocks(0)):
+        row = ct.load(x, (r, 0), (1, 512))
+        ct.store(y, (r, 0), row - ct.sum(row, axis=1, keepdims=True))
+        part = part + row
+    ct.atomic_add(total, (0, ct.arange(512, dtype=ct.int32)[None, :]), part)

@@ -106,6 +106,18 @@ def test_rows_in_turn_whose_threads_wait_for_each_other() -> None:
     np.testing.assert_allclose(found.arrays[1], wanted, atol=1e-4)
 
 
+def test_an_update_behind_all_rounds_waits_for_the_loads_of_each() -> None:
+    x = RNG.standard_normal((17, 512)).astype(np.float32)
+    args = (x, np.full_like(x, np.nan), np.zeros((1, 512), np.float32))
+    kernel = tileas.compile(kernels.summed_in_turn, *args, target="sm_90a")
+    assert "rounds_loaded_together = 4" in kernel.ir("tileas-pipeline-loads")
+    found = kernel.emulate(*args, grid=(3, 1, 1), order="random")
+    assert not found.findings
+    rows = x.astype(np.float64)
+    np.testing.assert_allclose(found.arrays[1], rows - rows.sum(axis=1, keepdims=True), atol=1e-4)
+    np.testing.assert_allclose(found.arrays[2], rows.sum(axis=0, keepdims=True), atol=1e-4)
+
+
 @pytest.mark.parametrize("target", ["sm_90a", pytest.param("sm_100a", marks=pytest.mark.slow)])
 def test_a_recurrence_loads_lines_for_several_steps(target: str) -> None:
     """Its state leaves registers for fewer warps than hide latency: lines take what is left."""

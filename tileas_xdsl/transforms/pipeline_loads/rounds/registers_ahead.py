@@ -30,6 +30,7 @@ from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, resident_registers
+from tileas_xdsl.transforms.chunk_tiles.plan import is_awaited
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import (
     LOADED_TOGETHER,
     MAX_REGISTERS,
@@ -54,7 +55,7 @@ def load_next_in_registers(function: func.FuncOp, target: Target) -> None:
     if RUNS_AT_ONCE not in function.attributes:
         return
     for loop in instances_in(function, scf.ForOp):
-        loads = first_loads(loop)
+        loads = [op for op in first_loads(loop) if not is_awaited(op)]
         is_rest = loop.attributes.get(LOADED_TOGETHER) == _REST
         if loads and not is_rest and _has_room(function, loads, target):
             _carry_next(loop, loads)
