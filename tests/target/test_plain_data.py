@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from tileas_xdsl.target.kernel_abi import Extents, KernelAbi, Passed, TensorMapRecipe
-from tileas_xdsl.target.launches.divided_sums import DividedSums
+from tileas_xdsl.target.launches.divided_sums import DividedSums, SummedLoad
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.launch_loops import LaunchLoop
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
@@ -18,6 +18,7 @@ from tileas_xdsl.target.tma.tensor_map import PixelBox
 EXTENTS = Extents((Passed(2), 64), (64, 1))
 PIXELS = PixelBox((0, -1), (0, 1))
 LOOPS = (LaunchLoop(64, ((0, 1, 2), (0, 3, 2))), LaunchLoop(8, ()))
+SUMS = DividedSums(1, 1, 700, 550, 1000, 1500, 2500, (SummedLoad(64, (0,)),), ("0",), LOOPS)
 ABI = KernelAbi(
     name="kernel",
     threads=128,
@@ -34,9 +35,9 @@ ABI = KernelAbi(
     shared_map="stages 0",
     persistent_launches=PersistentLaunches(("0",), LOOPS, 4096, True, 1, 2),
     shared_loads=(SharedLoads(0, 2, ("block x",), (0,), (LoopLoad(8, -1, True),), 46, 128),),
-    few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS),),
+    few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS, (SUMS,)),),
     uneven_waves=UnevenWaves(2, 1, 9000, ("0",), LOOPS),
-    divided_sums=DividedSums(1, 1, 2000, 700, ("0",), LOOPS),
+    divided_sums=SUMS,
 )
 
 

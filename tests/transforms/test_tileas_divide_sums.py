@@ -22,9 +22,12 @@ from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 SIZES = 130, 136, 648
-"""Four tile blocks of 11 iterations, three parts of each."""
+"""Four tile blocks of 11 iterations, seven parts of each."""
 
-PRODUCT = product_problem("matmul", "f16", "f16", SIZES, (128, 128, 64))
+PRODUCT = product_problem("matmul", "f16", "f16", (72, 72, 648), (64, 64, 64))
+"""Threads have registers for four parts more than their own."""
+
+WIDE = product_problem("matmul", "f16", "f16", SIZES, (128, 128, 64))
 PROBLEMS = {
     "A stored as K x M": product_problem(
         "matmul_at", "bf16", "bf16", (72, 136, 648), (64, 128, 64)
@@ -70,11 +73,11 @@ def test_any_order_gives_the_same_bits(order: Order, divided: CompiledKernel) ->
 
 
 def test_parts_are_of_tile_blocks_that_two_ctas_compute() -> None:
-    kernel = _divided(PRODUCT, few_ctas=2)
+    kernel = _divided(WIDE, few_ctas=2)
     assert kernel.abi.is_divided
     assert kernel.abi.cluster == (2, 1, 1)
-    assert kernel.abi.ctas(PRODUCT.grid) == (2 * 3 * np.prod(PRODUCT.grid), 1, 1)
-    assert emulated(PRODUCT, kernel, order="random", seed=1).is_right
+    assert kernel.abi.ctas(WIDE.grid) == (2 * 7 * np.prod(WIDE.grid), 1, 1)
+    assert emulated(WIDE, kernel, order="random", seed=1).is_right
 
 
 def test_sums_are_added_up_in_the_tile_interpreter(divided: CompiledKernel) -> None:
@@ -111,6 +114,11 @@ def test_a_launch_decides_by_its_grid_and_its_iterations(divided: CompiledKernel
 FAULTS: dict[str, tuple[Edit, str]] = {
     "nobody says that it is there": (changing(r"^.*st\.release\.gpu.*\n", ""), "deadlock"),
     "stores are not released": (changing(r"st\.release\.gpu", "st.relaxed.gpu"), "race-RAW"),
+    "nothing is acquired": (
+        changing(r"ld\.acquire\.gpu", "ld.relaxed.gpu", every=True),
+        "race-RAW",
+    ),
+    "one lane is enough": (changing(r"vote\.sync\.any", "vote.sync.all", every=True), "race-WAR"),
 }
 
 

@@ -327,7 +327,8 @@ class KernelAbi:
         """The specialization that the predicates select."""
         count = chosen_count(self.few_tile_blocks, choose)
         lengths = chosen_lengths(self.bounded_rows, choose)
-        if self.divided_sums is not None and choose(self.divided_sums):
+        sums = self._sums_of(count)
+        if sums is not None and choose(sums):
             return Specialization(few_ctas=count, row_lengths=lengths, is_divided=True)
         asked = self.persistent_launches
         is_persistent = asked is not None and choose(asked)
@@ -335,6 +336,11 @@ class KernelAbi:
         shared = chosen_loads(self.shared_loads, choose)
         cluster = (1, 1, 1) if shared is None else shared.cluster
         return Specialization(is_persistent, cluster, count, is_dealt, lengths)
+
+    def _sums_of(self, count: int) -> DividedSums | None:
+        """The launches whose CTAs divide iterations, where so many compute a tile block."""
+        found = (sums for few in self.few_tile_blocks for sums in few.sums if sums.ctas == count)
+        return next(found, self.divided_sums)
 
     def transfer_size(self, ctas: Grid) -> int:
         """Bytes of the memory through which so many CTAs exchange tiles or numbers; 0 for none."""
@@ -363,8 +369,9 @@ class KernelAbi:
         """Return into how many parts the iterations of each tile block are divided."""
         if resident is None or self.divided_sums is None:
             return INTERPRETED_PARTS
-        at_once = min(resident, TRANSFER_SLOTS) // self.tile_block_ctas
-        return self.divided_sums.parts(args, grid, at_once)
+        each = self.tile_block_ctas
+        parts = self.divided_sums.parts(args, grid, max(resident // each, 1))
+        return max(min(parts, TRANSFER_SLOTS // (prod(grid) * each)), 1)
 
     def _whole_clusters(self, grid: Grid) -> Grid:
         """The grid with the tile blocks behind it that complete its last clusters."""

@@ -2,8 +2,7 @@
 
 // RUN: tileas-opt %s --split-input-file -p 'tileas-divide-sums{mode=on}' | filecheck %s
 
-// A part begins where the one before ends; all CTAs but the last one hand their sums over.  Several
-// of them are loaded before they are added, and then what is left.
+// A part begins where the one before ends; all CTAs but the last one hand their sums over.
 
 // CHECK-LABEL: @product
 // CHECK-SAME:  tileas.divided_sums = {
@@ -16,9 +15,7 @@
 // CHECK:       arith.muli %[[PART]], %[[SHARE]]
 // CHECK:       %sum = scf.for %k = %{{.*}} to %{{.*}} step %one iter_args(%acc = %nothing)
 // CHECK:         nv_tileas.dot
-// CHECK:       %[[SOME:.*]] = scf.for %{{.*}} = %{{.*}} to %[[WHOLE:.*]] step %{{.*}} iter_args(%{{.*}} = %sum)
-// CHECK:         nv_tileas.transfer_in
-// CHECK:       %[[ALL:.*]] = scf.for %{{.*}} = %[[WHOLE]] to %{{.*}} step %{{.*}} iter_args(%[[MINE:.*]] = %[[SOME]])
+// CHECK:       %[[ALL:.*]] = scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[MINE:.*]] = %sum)
 // CHECK:         %[[THEIRS:.*]] = nv_tileas.transfer_in %{{.*}} : tensor<128x128xf32>
 // CHECK-NEXT:    %[[ADDED:.*]] = arith.addf %[[MINE]], %[[THEIRS]]
 // CHECK-NEXT:    scf.yield %[[ADDED]]
@@ -110,6 +107,55 @@ func.func @says_how_many(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_ti
     %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16, #nv_tileas<space smem>>
     %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16, #nv_tileas<space smem>>
     %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Products of few rows are transposed, and sums before and behind them: they stay sums. With one
+// transpose every other iteration would add to rows what others add to columns.
+
+// CHECK-LABEL: @transposed_twice
+// CHECK:       nv_tileas.transfer_out
+// CHECK-LABEL: @transposed_once
+// CHECK-SAME:  nv_tileas.sums_not_divided = "the loop carries more than sums of integers, or of floats of 32 bits"
+func.func @transposed_twice(%x: tensor<128x64xf16, #nv_tileas<space smem>>, %y: tensor<64x128xf16, #nv_tileas<space smem>>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<128x128xf32>) {
+    %across = nv_tileas.generate : tensor<128x128xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tensor.extract %acc[%j, %i] : tensor<128x128xf32>
+      nv_tileas.yield %e : f32
+    }
+    %more = nv_tileas.dot %x, %y, %across {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+    %next = nv_tileas.generate : tensor<128x128xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tensor.extract %more[%j, %i] : tensor<128x128xf32>
+      nv_tileas.yield %e : f32
+    }
+    scf.yield %next : tensor<128x128xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+func.func @transposed_once(%x: tensor<128x64xf16, #nv_tileas<space smem>>, %y: tensor<64x128xf16, #nv_tileas<space smem>>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<128x128xf32>) {
+    %across = nv_tileas.generate : tensor<128x128xf32> {
+    ^bb0(%i: index, %j: index):
+      %e = tensor.extract %acc[%j, %i] : tensor<128x128xf32>
+      nv_tileas.yield %e : f32
+    }
+    %next = nv_tileas.dot %x, %y, %across {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
     scf.yield %next : tensor<128x128xf32>
   }
   %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token

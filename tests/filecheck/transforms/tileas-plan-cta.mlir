@@ -182,7 +182,7 @@ func.func @whole(%a: memref<256xf32>, %b: memref<256xf32>) attributes {
 // loops load, and decides. The product keeps 32 columns at least.
 
 // CHECK-LABEL: @asked
-// CHECK-SAME:  tileas.few_tile_blocks = {counts = array<i64: 4, 2, 1>, steps = ["0", "scalar 3", "1"], loops = [{amount = 32768 : i64, bounds = [array<i64: 0, 1, 2>]}], narrow = array<i64: 4>, instead = {together = 1 : i64
+// CHECK-SAME:  tileas.few_tile_blocks = {counts = array<i64: 4, 2, 1>, steps = ["0", "scalar 3", "1"], loops = [{amount = 32768 : i64, bounds = [array<i64: 0, 1, 2>]}], sums = [{together = 1 : i64, ctas = 4 : i64
 // CHECK:       nv_tileas.dot {{.*}} -> tensor<128x128xf32>
 // TWO-LABEL:   @asked
 // TWO-SAME:    tile_block_ctas = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -112,16 +112,15 @@ def divided_sums_of(attribute: Attribute | None) -> DividedSums | None:
 def few_tile_blocks_of(attribute: Attribute | None) -> tuple[FewTileBlocks, ...]:
     """Read `{counts = [4, 2], steps = ["scalar 5", ...], loops = [{amount = 64, ...}]}`.
 
-    Besides, `narrow = [4], instead = {...}`: which counts are not for launches of those.
+    Besides, `sums = [{ctas = 1, ...}]`, where launches may divide iterations, too.
     """
     if attribute is None:
         return ()
-    found = plain_data(attribute)
-    instead, narrow = found.get("instead"), found.get("narrow", ())
+    found: dict[str, Any] = {"sums": (), **plain_data(attribute)}
 
     def of(count: int) -> FewTileBlocks:
-        other = instead if count in narrow else None
-        return read_plain(FewTileBlocks, {**found, "count": count, "instead": other})
+        sums = [one for one in found["sums"] if count >= one["ctas"]]
+        return read_plain(FewTileBlocks, {**found, "count": count, "sums": sums})
 
     return tuple(of(count) for count in found["counts"])
 

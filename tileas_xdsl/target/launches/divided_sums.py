@@ -17,20 +17,38 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.launches.launch_loops import LaunchLoop, amounts
 from tileas_xdsl.target.launches.launch_numbers import AXES, values_of
 
-MIN_SAVED = 4
+MIN_SAVED = 8
 """A launch divides sums where it saves more than a part of so many of its time."""
 
-INTERPRETED_PARTS = 3
+MAX_WAVES = 8
+"""Waves of parts, one after another: 81 tile blocks on 132 multiprocessors are 243 parts of a third
+in two waves, two thirds of the time."""
+
+INTERPRETED_PARTS = 7
 """Parts of each tile block where no GPU says how many CTAs run at once."""
 
 GROUPS = (2, 3, 4, 6, 8, 12, 16)
 """Parts that one CTA adds up before the last one adds up those sums: about as many as there are
 groups.  One CTA alone would load what all others have stored."""
 
+BEGIN_CYCLES, END_CYCLES = 4500, 1000
+"""Cycles of a CTA beside its iterations, and of a launch until its first sums are handed over."""
+
+IMPOSSIBLE = 1 << 62
+"""Cycles of a launch that has more CTAs than run at once."""
+
 
 def group_of(parts: int) -> int:
     """Return how many parts are a group."""
     return next((n for n in GROUPS if n * n >= parts), GROUPS[-1])
+
+
+@dataclass(frozen=True)
+class SummedLoad:
+    """What a tile block loads in an iteration, and along which axes of the grid others differ."""
+
+    bytes: int
+    axes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -41,44 +59,54 @@ class DividedSums:
     """CTAs that share a multiprocessor."""
     ctas: int
     """CTAs that compute a tile block, or a part of its iterations, together."""
+    cycles: int
+    """Cycles of an iteration where a tile block has one part."""
+    cycles_of_part: int
+    """The same where it has several, so that all multiprocessors load."""
     store: int
     """Cycles to store the sums of a CTA for another one, until that one can load them."""
     load: int
     """Cycles to load and add the sums of another CTA."""
+    dram: int
+    """Bytes that DRAM moves in a cycle."""
+    loads: tuple[SummedLoad, ...]
     steps: tuple[str, ...]
     """What a launch computes (`launch_numbers`)."""
     loops: tuple[LaunchLoop, ...]
-    """By the cycles of an iteration."""
+    """By iterations."""
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether a launch is one."""
-        at_once, count = self.at_once(multiprocessors), prod(grid)
-        if not 0 < 2 * count <= at_once:
+        at_once = self.at_once(multiprocessors)
+        if not 0 < prod(grid) < at_once:
             return False
-        length = self._length(args, grid)
-        best = self._cycles(length, self.parts(args, grid, at_once))
-        return best < length - length // MIN_SAVED
+        whole = self._cycles(args, grid, 1, at_once)
+        return self.least_cycles(args, grid, multiprocessors) < whole - whole // MIN_SAVED
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments knows how long its tile blocks are."""
-        return self._length(args, (1, 1, 1)) > 0
+        return self._iterations(args, (1, 1, 1)) > 0
 
     def unsuited(self, multiprocessors: int) -> range:
         """The numbers of tile blocks with which no launch is one."""
-        return range(self.at_once(multiprocessors) // 2 + 1, 1 << 64)
+        return range(self.at_once(multiprocessors), 1 << 64)
 
     def parts(self, args: Sequence[Any], grid: Sequence[int], at_once: int) -> int:
         """Return into how many parts the iterations of a tile block are divided.
 
-        As many as take least, of those that leave CTAs for each tile block.
+        As many as take least, of those that fill waves of CTAs.
         """
-        length, most = self._length(args, grid), max(at_once // prod(grid), 1)
-        found = {ceil_div(most, n) for n in range(1, most + 1)}
-        return min(sorted(found), key=lambda parts: self._cycles(length, parts))
+        count = prod(grid)
+        found = {max(at_once * waves // count, 1) for waves in range(1, MAX_WAVES + 1)}
+        found |= {ceil_div(min(found), n) for n in range(1, min(found) + 1)}
+        return min(sorted(found), key=lambda parts: self._cycles(args, grid, parts, at_once))
 
-    def _cycles(self, length: int, parts: int) -> int:
-        """Return what a tile block takes in so many parts."""
-        return ceil_div(length, parts) + self.handing_over(parts)
+    def least_cycles(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> int:
+        """Return what a launch takes in as many parts as are best, or in one."""
+        at_once = self.at_once(multiprocessors)
+        if not 0 < prod(grid) <= at_once:
+            return IMPOSSIBLE
+        return self._cycles(args, grid, self.parts(args, grid, at_once), at_once)
 
     def handing_over(self, parts: int) -> int:
         """Return the cycles in which the sums of so many parts come together."""
@@ -86,10 +114,21 @@ class DividedSums:
             return 0
         group = group_of(parts)
         added = group + ceil_div(parts, group) - 2
-        return 2 * self.store + added * self.load
+        return END_CYCLES + 2 * self.store + added * self.load
 
-    def _length(self, args: Sequence[Any], grid: Sequence[int]) -> int:
-        """Return the cycles of the iterations of a tile block; 0 if a launch does not know them."""
+    def _cycles(self, args: Sequence[Any], grid: Sequence[int], parts: int, at_once: int) -> int:
+        """Return what a launch takes in so many parts of each tile block.
+
+        DRAM moves once what tile blocks load, be it that other ones load the same.
+        """
+        iterations, waves = self._iterations(args, grid), ceil_div(prod(grid) * parts, at_once)
+        part = ceil_div(iterations, parts) * (self.cycles if parts == 1 else self.cycles_of_part)
+        moved = sum(one.bytes * prod(grid[axis] for axis in one.axes) for one in self.loads)
+        moving = iterations * moved // self.dram
+        return max(waves * part, moving) + waves * BEGIN_CYCLES + self.handing_over(parts)
+
+    def _iterations(self, args: Sequence[Any], grid: Sequence[int]) -> int:
+        """Return the iterations of a tile block; 0 if a launch does not know them."""
         found = values_of(self.steps, args, grid, [np.zeros(1, np.int64)] * len(AXES))
         return 0 if found is None else int(amounts(self.loops, found, 1)[0])
 

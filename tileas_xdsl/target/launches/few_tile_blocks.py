@@ -45,8 +45,9 @@ class FewTileBlocks:
     """What a launch computes (`launch_numbers`)."""
     loops: tuple[LaunchLoop, ...]
     """By the bytes that an iteration loads."""
-    instead: DividedSums | None = None
-    """The launches whose CTAs divide iterations instead; None where they may divide both."""
+    sums: tuple[DividedSums, ...] = ()
+    """What launches take that divide iterations, too, by the CTAs of a tile block, of which this
+    count is the most; none where they cannot."""
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether all CTAs of a launch run at once, and tile blocks load enough to be divided.
@@ -56,7 +57,10 @@ class FewTileBlocks:
         is_small = 0 < prod(grid) * self.count <= multiprocessors
         if not is_small or self._bytes(args, grid) < MIN_BYTES:
             return False
-        return self.instead is None or not self.instead.suits(args, grid, multiprocessors)
+        if not self.sums or self.count == ALONE:
+            return True
+        best = min(self.sums, key=lambda one: one.least_cycles(args, grid, multiprocessors))
+        return best.ctas == self.count
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments loads enough in some grid, as far as is known."""

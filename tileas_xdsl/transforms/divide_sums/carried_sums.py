@@ -5,14 +5,15 @@
       %s = arith.addf %p, %z
       scf.yield %s }
 
-Neither addend depends on a sum, since nothing else reads one.
+Neither addend depends on a sum, since nothing else reads one.  Products of few rows are transposed,
+and their sums with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import arith, math, scf, tensor
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -21,6 +22,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 
 _ADDED_TO: Mapping[type[Operation], tuple[int, ...]] = {
     DotOp: (2,),
@@ -48,21 +50,29 @@ def adding(sum_: SSAValue) -> type[arith.AddfOp | arith.AddiOp]:
 
 
 def _is_sum(carried: SSAValue, position: int) -> bool:
-    if as_tile(carried.type) is None or not _is_wide(carried):
+    tile = as_tile(carried.type)
+    if tile is None or not _is_wide(carried):
         return False
-    value = carried
-    while True:
-        if not value.has_one_use():
-            return False
+    value, unmoved = carried, tuple(range(len(tile.get_shape())))
+    dimensions = unmoved
+    while value.has_one_use():
         (use,) = value.uses
         op = use.operation
+        if isinstance(op, tensor.ExtractOp) and (made := op.parent_op()) is not None:
+            found = permuted(made.results[0]) if len(made.results) == 1 else None
+            if found is None or found.source is not value:
+                return False
+            dimensions = tuple(found.order[n] for n in dimensions)
+            op = made
+        elif isinstance(op, scf.YieldOp):
+            is_own = op.parent is carried.owner and use.index == position
+            return is_own and dimensions == unmoved
+        elif use.index not in _ADDED_TO.get(type(op), ()):
+            return False
         if op.parent is not carried.owner:
             return False
-        if isinstance(op, scf.YieldOp):
-            return use.index == position
-        if use.index not in _ADDED_TO.get(type(op), ()):
-            return False
         value = op.results[0]
+    return False
 
 
 def _is_wide(carried: SSAValue) -> bool:

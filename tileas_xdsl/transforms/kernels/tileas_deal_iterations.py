@@ -251,7 +251,7 @@ class _Dealing:
         then, other = Block(), Block([scf.YieldOp(*self.loop.iter_args)])
         inside = Builder(InsertPoint.at_end(then))
         before = sub(inside, _cta(inside), constant(inside, self.together * self.ctas, i32))
-        inside.insert(scf.YieldOp(*inside.insert(TransferInOp(before, types)).tiles))
+        inside.insert(scf.YieldOp(*inside.insert(TransferInOp([before], types)).tiles))
         return build.insert(scf.IfOp(is_tail, types, Region(then), Region(other))).results
 
     def _end(self, is_head: SSAValue) -> None:

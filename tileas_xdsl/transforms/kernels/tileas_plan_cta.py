@@ -32,7 +32,7 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.plan_cta.cta_number import index_constant, part_of_cta
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_products, pair_problem
 from tileas_xdsl.transforms.plan_cta.division import division_of
-from tileas_xdsl.transforms.plan_cta.few_tile_blocks import few_tile_blocks
+from tileas_xdsl.transforms.plan_cta.few_tile_blocks import few_tile_blocks, note_divided_sums
 from tileas_xdsl.transforms.tile_parts.parts import separate_constants, take_part
 
 NOT_DIVIDED = "nv_tileas.not_divided"
@@ -82,6 +82,7 @@ def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:
     hint = number_of(kernel.attributes.get(CTAS_HINT))
     if chosen:
         kernel.attributes[RUNS_AT_ONCE] = UnitAttr()
+        note_divided_sums(kernel, chosen, target)
     if (count := chosen or hint or 1) > 1:
         _divide(kernel, spec, count, target)
     elif not chosen and (asked := few_tile_blocks(kernel, target, may_divide=hint is None)):

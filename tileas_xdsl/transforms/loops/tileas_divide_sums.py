@@ -97,10 +97,12 @@ class TileasDivideSums(ModulePass):
 def _divide_sums(kernel: func.FuncOp, target: Target, *, is_chosen: bool) -> None:
     loop = summing_loop(kernel)
     if isinstance(loop, str):
+        kernel.attributes.pop(DIVIDED_SUMS, None)
         kernel.attributes[NOT_SPLIT] = StringAttr(loop)
         return
-    predicate = launches_that_gain(kernel, loop, target)
-    kernel.attributes[DIVIDED_SUMS] = plain_attribute(asdict(predicate))
+    if DIVIDED_SUMS not in kernel.attributes:
+        predicate = launches_that_gain(kernel, loop, target)
+        kernel.attributes[DIVIDED_SUMS] = plain_attribute(asdict(predicate))
     if is_chosen:
         _divide(kernel, loop, target)
 
@@ -147,7 +149,7 @@ def _begin(build: Builder, value: SSAValue, is_last: SSAValue) -> SSAValue:
 def _add_up(loop: scf.ForOp, part: Part, apart: SSAValue, several: int) -> None:
     """Add the sums of other parts, whose CTAs are so far `apart`; the last one goes on with all.
 
-    It loads `several` of them before it adds them.
+    It loads `several` of them, a power of two, before it adds them, then half as many of the rest.
     """
     block = loop.parent
     assert block is not None
@@ -157,11 +159,11 @@ def _add_up(loop: scf.ForOp, part: Part, apart: SSAValue, several: int) -> None:
     cta = build.insert(gpu.BlockIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X))).result
     cta = build.insert(arith.IndexCastOp(cta, i32)).result
     slots = _Slots(part, cta, apart)
-    zero = constant(build, 0, i32)
-    together = constant(build, several, i32)
-    whole = mul(build, build.insert(arith.DivUIOp(part.others, together)).result, together)
-    all_ = slots.added(build, (zero, whole), several, loop.results)
-    all_ = slots.added(build, (whole, part.others), 1, all_)
+    begin, all_ = constant(build, 0, i32), loop.results
+    while several:
+        end = _rounded_down(build, part.others, several)
+        all_ = slots.added(build, (begin, end), several, all_)
+        begin, several = end, several // 2
     for use, k in uses:
         use.operation.operands[use.index] = all_[k]
     then, otherwise = Block(), Block()
@@ -183,7 +185,13 @@ def _added_at_once(kernel: func.FuncOp, loop: scf.ForOp, target: Target) -> int:
         return 1
     words = sum(bytes_of(value) for value in loop.results) // (4 * WARP * needed.warps)
     left = needed.registers[1] - OTHER_REGISTERS - words
-    return min(max(left // max(words, 1), 1), MOST_AT_ONCE)
+    fitting = min(max(left // max(words, 1), 1), MOST_AT_ONCE)
+    return 1 << fitting.bit_length() - 1
+
+
+def _rounded_down(build: Builder, number: SSAValue, by: int) -> SSAValue:
+    """Return the multiple of a power of two up to a number."""
+    return build.insert(arith.AndIOp(number, constant(build, -by, i32))).result
 
 
 @dataclass
@@ -207,9 +215,10 @@ class _Slots:
         inside = Builder(InsertPoint.at_end(body))
         first, *added = body.args
         numbers = [add(inside, first, constant(inside, k, i32)) for k in range(together)]
-        found = [inside.insert(TransferInOp(self._of(inside, n), types)).tiles for n in numbers]
-        for tiles in found:
-            pairs = zip(added, tiles, strict=True)
+        slots = [self._of(inside, number) for number in numbers]
+        found = inside.insert(TransferInOp(slots, types * together)).tiles
+        for k in range(0, len(found), len(types)):
+            pairs = zip(added, found[k : k + len(types)], strict=True)
             added = [inside.insert(adding(one)(one, other)).results[0] for one, other in pairs]
         inside.insert(scf.YieldOp(*added))
         step = constant(build, together, i32)

@@ -45,11 +45,6 @@ MIN_SUMS = 64 * 64
 columns take 32 cycles, and 128 bytes of shared memory in each; 32 columns 16, and 192.  On an H200
 512x512x4096 f16 in 64x64x128 tiles takes 8.4 us, 10.1 where two CTAs divide each."""
 
-MIN_SUMS_OF_PART = 2 * MIN_SUMS
-"""The same where CTAs divide the iterations besides, or instead.  On an H200, us, iterations alone,
-and tile blocks by four besides: 512x512x65536 bf16 in 128x128 tiles 57.9, 160; 768x768x8192 f16
-21.7, 29.2; in 128x256 tiles 26.4, 22.6; 256x512x32768 35.8, 24.1."""
-
 
 def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     """Return the tiles that `count` CTAs divide among them; or why none can be divided."""
@@ -66,27 +61,22 @@ def division_of(kernel: func.FuncOp, count: int, target: Target) -> Tiles | str:
     return min(possible, key=lambda tiles: _bits_loaded(kernel, tiles, count, target))
 
 
-def possible_counts(
-    kernel: func.FuncOp, counts: Sequence[int], least: int = MIN_SUMS
-) -> Sequence[int]:
-    """Return which of some numbers of CTAs, powers of two, can divide tiles among them.
-
-    Products keep so many sums at least.
-    """
+def possible_counts(kernel: func.FuncOp, counts: Sequence[int]) -> Sequence[int]:
+    """Return which of some numbers of CTAs, powers of two, can divide tiles among them."""
     classes = DimensionClasses(kernel).members(kernel).values()
     found = [tiles for tiles in classes if _may_be_divided(tiles, min(counts))]
     usable = [tiles for tiles in found if _problem(kernel, tiles) is None]
     return [
         n
         for n in counts
-        if any(_may_be_divided(tiles, n) and _keeps_products(tiles, n, least) for tiles in usable)
+        if any(_may_be_divided(tiles, n) and _keeps_products(tiles, n) for tiles in usable)
     ]
 
 
-def _keeps_products(tiles: Tiles, count: int, least: int) -> bool:
+def _keeps_products(tiles: Tiles, count: int) -> bool:
     """Whether no product comes to have fewer sums than make it worth a multiprocessor."""
     sums = [prod(tile_shape(tile)) for tile in tiles if isinstance(tile.owner, DotOp)]
-    return not any(one // count < least <= one for one in sums)
+    return not any(one // count < MIN_SUMS <= one for one in sums)
 
 
 def _may_be_divided(tiles: Tiles, count: int) -> bool:

@@ -9,7 +9,7 @@ scf.for %i = 0 to %n {                    steps = ["0", "scalar 5", "64", "ceild
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from xdsl.dialects import func, scf
@@ -23,11 +23,19 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.kernel_abi import DIVIDED_SUMS
+from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import ALONE, COUNTS
-from tileas_xdsl.transforms.divide_sums.launches_that_gain import launches_that_gain, summing_loop
+from tileas_xdsl.transforms.divide_sums.launches_that_gain import (
+    LoadOfCta,
+    bytes_of,
+    launches_that_gain,
+    summing_loop,
+)
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import first_loads
-from tileas_xdsl.transforms.plan_cta.division import MIN_SUMS_OF_PART, possible_counts
+from tileas_xdsl.transforms.plan_cta.division import division_of, possible_counts
+from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 
 def few_tile_blocks(kernel: func.FuncOp, target: Target, *, may_divide: bool) -> Attribute | None:
@@ -45,13 +53,40 @@ def few_tile_blocks(kernel: func.FuncOp, target: Target, *, may_divide: bool) ->
         return None
     loaded = [asdict(loop) for loop in loops.loops]
     found: dict[str, Any] = {"counts": counts, "steps": loops.steps, "loops": loaded}
-    wide = (ALONE, *possible_counts(kernel, COUNTS, MIN_SUMS_OF_PART))
-    if narrow := [count for count in counts if count not in wide]:
-        summing = summing_loop(kernel)
-        if not isinstance(summing, str):
-            instead = asdict(launches_that_gain(kernel, summing, target))
-            found |= {"narrow": narrow, "instead": instead}
+    summing = summing_loop(kernel)
+    if len(counts) > 1 and not isinstance(summing, str):
+        sums = [_divided_sums(kernel, summing, count, target) for count in counts]
+        found["sums"] = [asdict(one) for one in sums if one is not None]
     return plain_attribute(found)
+
+
+def note_divided_sums(kernel: func.FuncOp, count: int, target: Target) -> None:
+    """Note which launches gain where CTAs divide iterations, besides the tile blocks of `count`."""
+    summing = summing_loop(kernel)
+    if isinstance(summing, str):
+        return
+    if (sums := _divided_sums(kernel, summing, count, target)) is not None:
+        kernel.attributes[DIVIDED_SUMS] = plain_attribute(asdict(sums))
+
+
+def _divided_sums(
+    kernel: func.FuncOp, loop: scf.ForOp, count: int, target: Target
+) -> DividedSums | None:
+    """Return what launches take whose tile blocks so many CTAs divide, and CTAs their iterations.
+
+    A load is divided, or one of all CTAs: each fetches its part.  A CTA is alone on its
+    multiprocessor (`tileas.runs_at_once`).
+    """
+    tiles: Tiles | str = division_of(kernel, count, target) if count > ALONE else {}
+    if isinstance(tiles, str):
+        return None
+
+    def of_cta(load: LoadOp | TiledLoadOp) -> LoadOfCta:
+        whole = bytes_of(load.results[0])
+        got = whole // count if load.results[0] in tiles else whole
+        return LoadOfCta(got, whole // count)
+
+    return replace(launches_that_gain(kernel, loop, target, count, of_cta), together=1)
 
 
 def _has_pipeline(kernel: func.FuncOp) -> bool:

@@ -22,6 +22,9 @@ from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.nv_tileas.syntax.ops import TileasOp, tileas_op
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 
+MOST_SLOTS = 32
+"""Slots that a block waits for at a time: each lane of a warp waits for one."""
+
 
 class TransferOp(TileasOp):
     """Base of both: a slot is a number from 0 on."""
@@ -49,14 +52,25 @@ class TransferOutOp(TransferOp):
 
 @tileas_op
 class TransferInOp(TransferOp):
-    """Wait for the tiles of a slot, load them and leave it empty."""
+    """Wait for the tiles of some slots, load them in order and leave these empty."""
 
     name = "nv_tileas.transfer_in"
 
-    slot: fields.Operand = fields.operand(i32)
+    slots: fields.Operands = fields.operands(i32)
     tiles: fields.Results = fields.typed_results()
 
-    assembly_format = "$slot attr-dict `:` type($tiles)"
+    assembly_format = "$slots attr-dict `:` type($tiles)"
 
     def verify_(self) -> None:
-        self.check_tiles([tile.type for tile in self.tiles])
+        types = [tile.type for tile in self.tiles]
+        self.check_tiles(types)
+        count = len(self.slots)
+        if not 0 < count <= MOST_SLOTS:
+            raise op_error(self, f"waits for 1 to {MOST_SLOTS} slots, not for {count}")
+        if types != types[: len(types) // count] * count:
+            raise op_error(self, f"has the same tiles of each of its {count} slots")
+
+    @property
+    def types_of_slot(self) -> Sequence[Attribute]:
+        """The types of the tiles of one slot."""
+        return [tile.type for tile in self.tiles[: len(self.tiles) // len(self.slots)]]

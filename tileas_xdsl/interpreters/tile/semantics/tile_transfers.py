@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,20 +31,25 @@ def transfer_out(agent: TileAgent, op: TransferOutOp, inputs: Sequence[Any]) -> 
 
 
 def transfer_in(agent: TileAgent, op: TransferInOp, inputs: Sequence[Any]) -> Steps:
-    """Wait until a slot is full, and empty it."""
-    (slot,) = inputs
-    known = agent.block.device.transferred
-    yield Wait(
-        lambda: slot in known,
-        f"tiles to be stored to slot {slot}",
-        op,
-        ready_time=lambda: known[slot].time,
-    )
-    found = known.pop(slot)
-    agent.clock.join(found.clock)
-    bytes_ = sum(np.asarray(tile).nbytes for tile in found.tiles)
+    """Wait until slots are full, and empty them."""
+    known, tiles = agent.block.device.transferred, list[Any]()
+    for slot in inputs:
+        yield Wait(
+            partial(known.__contains__, slot),
+            f"tiles to be stored to slot {slot}",
+            op,
+            ready_time=partial(_time_of, known, slot),
+        )
+        found = known.pop(slot)
+        agent.clock.join(found.clock)
+        tiles += found.tiles
+    bytes_ = sum(np.asarray(tile).nbytes for tile in tiles)
     agent.work(op, agent.latencies.load(bytes_, cached=True))
-    return tuple(found.tiles)
+    return tuple(tiles)
+
+
+def _time_of(known: Mapping[int, TransferredTiles], slot: int) -> int:
+    return known[slot].time
 
 
 TILE_TRANSFERS = Language(

@@ -22,12 +22,13 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import TypeAlias
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
+from tileas_xdsl.dialects.cute_nvgpu import VoteOp
 from tileas_xdsl.dialects.interned import vector_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
@@ -41,6 +42,8 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     add,
     extend_to_i64,
     i32_constant,
+    is_equal,
+    is_less,
     multiply,
 )
 from tileas_xdsl.threads.codegen.kernel_signature import transfer_memory
@@ -72,26 +75,42 @@ def transfer_out(
 
 
 def transfer_in(
-    e: ThreadBuilder, op: Operation, slot: SSAValue, types: Sequence[_Held]
+    e: ThreadBuilder, op: Operation, slots: Sequence[SSAValue], types: Sequence[_Held]
 ) -> Sequence[RegisterTile]:
-    """Wait for the tiles of a slot, load them and leave it empty."""
-    memory = _Slot(e, op, slot, types)
-    _wait(e, memory.flag)
+    """Wait for the tiles of some slots, load them in order and leave these empty.
+
+    Each lane waits for one of several slots: flags are on their way at the same time, and so are
+    the tiles behind them.
+    """
+    waiting = _Slot(e, op, _slot_of_lane(e, slots), types)
+    _wait(e, waiting.flag, are_several=len(slots) > 1)
     synchronize_warp(e)
-    empty, elected = i32_constant(e, 0), is_elected_in_warp(e)
-    e.insert(StoreOp(empty, memory.flag, elected, order="relaxed", scope="gpu"))
+    of_slots = is_less(e, lane_id(e), i32_constant(e, len(slots)))
+    clears = of_slots if len(slots) > 1 else is_elected_in_warp(e)
+    e.insert(StoreOp(i32_constant(e, 0), waiting.flag, clears, order="relaxed", scope="gpu"))
     found: list[RegisterTile] = []
-    for (layout, element), pointers in zip(types, memory.accesses(), strict=True):
-        parts = [
-            e.insert(LoadOp(pointer, vector_of(element, count))).result
-            for _, count, pointer in pointers
-        ]
-        found.append(tile_of_vector(e, layout, element, joined(e, parts)))
+    for slot in slots:
+        memory = _Slot(e, op, slot, types)
+        for (layout, element), pointers in zip(types, memory.accesses(), strict=True):
+            parts = [
+                e.insert(LoadOp(pointer, vector_of(element, count))).result
+                for _, count, pointer in pointers
+            ]
+            found.append(tile_of_vector(e, layout, element, joined(e, parts)))
     return found
 
 
-def _wait(e: ThreadBuilder, flag: SSAValue) -> None:
-    """Wait until a flag is 1, in all lanes.
+def _slot_of_lane(e: ThreadBuilder, slots: Sequence[SSAValue]) -> SSAValue:
+    """Return the slot that a lane waits for: its own of the first lanes, the first of others."""
+    found = slots[0]
+    for number, slot in enumerate(slots[1:], 1):
+        is_own = is_equal(e, lane_id(e), number)
+        found = e.insert(arith.SelectOp(is_own, slot, found)).result
+    return found
+
+
+def _wait(e: ThreadBuilder, flag: SSAValue, *, are_several: bool) -> None:
+    """Wait until a flag is 1, in all lanes, or those of all lanes are.
 
     Behind a loop that one lane runs, ptxas keeps nothing in uniform registers: 40 instructions more
     in an iteration of a product.
@@ -100,6 +119,8 @@ def _wait(e: ThreadBuilder, flag: SSAValue) -> None:
     with e.within(before):
         found = e.insert(LoadOp(flag, i32, order="acquire", scope="gpu")).result
         is_empty = e.insert(comparison(found, i32_constant(e, 1), "ne")).result
+        if are_several:
+            is_empty = e.insert(VoteOp(is_empty, "any")).result
         e.insert(scf.ConditionOp(is_empty))
     with e.within(after):
         e.insert(scf.YieldOp())

@@ -22,7 +22,7 @@ def transfer_out(e: ThreadBuilder, op: TransferOutOp) -> Sequence[Lowered]:
 
 def transfer_in(e: ThreadBuilder, op: TransferInOp) -> Sequence[Lowered]:
     """Load tiles into the registers that they were in."""
-    types = [tile for value in op.tiles if (tile := as_tile(value.type)) is not None]
+    types = [tile for one in op.types_of_slot if (tile := as_tile(one)) is not None]
     held = [
         (
             encoded_layout(e, op, tile) or layout_of(e, op, tile.get_shape()),
@@ -30,7 +30,7 @@ def transfer_in(e: ThreadBuilder, op: TransferInOp) -> Sequence[Lowered]:
         )
         for tile in types
     ]
-    return tile_transfers.transfer_in(e, op, e.scalar(op.slot), held)
+    return tile_transfers.transfer_in(e, op, [e.scalar(slot) for slot in op.slots], held)
 
 
 HANDLERS: Handlers = {TransferOutOp: transfer_out, TransferInOp: transfer_in}
