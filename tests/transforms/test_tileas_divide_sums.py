@@ -19,7 +19,7 @@ from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.kernel_abi import TRANSFER
 from tileas_xdsl.target.launches.divided_sums import DividedSums
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.specializations import LaunchPredicate
+from tileas_xdsl.target.launches.specializations import LaunchPredicate, Specialization
 
 SIZES = 130, 136, 648
 """Four tile blocks of 11 iterations, seven parts of each."""
@@ -109,6 +109,18 @@ def test_a_launch_decides_by_its_grid_and_its_iterations(divided: CompiledKernel
     assert abi.wanted(lambda one: isinstance(one, DividedSums)) == abi.specialization
     stored = Executable("sm_90a", abi, divided.ptx, b"").to_bytes()
     assert Executable.from_bytes(stored).abi == abi
+
+
+def test_how_many_ctas_are_best_does_not_depend_on_what_was_compiled() -> None:
+    """768x768x8192: one CTA and three parts for each of 36 tile blocks, not two CTAs and one."""
+    array = (None, 768, 8192, 8192, 1), (None, 8192, 768, 768, 1), (None, 768, 768, 768, 1)
+    args = [value for one in array for value in one]
+    made = _divided(WIDE, few_ctas=2).abi
+    assert made.divided_sums is not None
+    assert made.divided_sums.ctas == 2
+    assert not made.divided_sums.suits(args, (6, 6, 1), 132)
+    wanted = made.wanted(lambda one: one.suits(args, (6, 6, 1), 132))
+    assert wanted == Specialization(few_ctas=1, is_divided=True)
 
 
 FAULTS: dict[str, tuple[Edit, str]] = {

@@ -300,22 +300,6 @@ def test_ctas_divide_iterations_where_a_launch_has_fewer(gpu: RecordingGpu) -> N
     assert [launch.grid for launch in gpu.launches] == [(128, 1, 1), (128, 1, 1)]
 
 
-def test_each_launch_has_the_ctas_that_take_least(gpu: RecordingGpu) -> None:
-    """How many compute a tile block and its iterations does not depend on launches before."""
-    kernel = ct.kernel(product._pyfunc)
-    short = (*LONG[:3], 128, 128, 64)
-    long = (
-        Tensor(0x100000, (768, 8192), "float16"),
-        Tensor(0x4000000, (8192, 768), "float16"),
-        Tensor(0x8000000, (768, 768), "float16"),
-        *short[3:],
-    )
-    for arguments, grid in ((short, (2, 4)), (long, (6, 6)), (short, (2, 4)), (long, (6, 6))):
-        tileas.launch(0, grid, kernel, arguments)
-    extents = [launch.grid for launch in gpu.launches]
-    assert extents == [extents[0], (108, 1, 1)] * 2
-
-
 def test_a_program_that_says_how_many_ctas_it_wants_gets_them(gpu: RecordingGpu) -> None:
     kernel = ct.kernel(product._pyfunc, num_ctas=1)
     tileas.launch(0, (4, 4), kernel, LONG)
