@@ -36,6 +36,7 @@ from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -83,6 +84,8 @@ and 1,024 steps, states of 128x128 in four parts, takes 787 us step by step, and
 MAX_REGISTERS = 255
 """Of a thread (PTX ISA, maxnreg)."""
 
+_STAYING = (scf.ForOp, scf.WhileOp, DotOp, AllocaOp)
+
 LOADED_TOGETHER = "nv_tileas.rounds_loaded_together"
 """On a loop: of how many rounds it loads the tiles at once."""
 
@@ -100,9 +103,12 @@ def load_together(function: func.FuncOp, target: Target) -> None:
 
 
 def first_loads(loop: scf.ForOp) -> Sequence[Load]:
-    """Return what a loop without loops in it, and without products, loads by the round."""
+    """Return what a loop without loops in it, and without products, loads by the round.
+
+    Memory that each round takes anew would be taken several times in a row of rounds.
+    """
     inside = operations_in(loop.body)
-    if any(isinstance(op, scf.ForOp | scf.WhileOp | DotOp) or writes_by_place(op) for op in inside):
+    if any(isinstance(op, _STAYING) or writes_by_place(op) for op in inside):
         return ()
     mine, found = set(inside), list[Load]()
     late = set(loop.body.block.args[1:]) - numbers_ahead(loop).keys()
