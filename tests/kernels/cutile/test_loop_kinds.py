@@ -238,8 +238,7 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
     made = compile(problem.kernel, *problem.arguments(), target=target, passes=UP_TO_AGENTS)
     text = str(made.module)
     is_ahead = KEPT in text
-    # The model of Blackwell gains a fifth by loading rows ahead, which is too little.
-    assert is_ahead == (kind == "rows, persistent" and target == "sm_90a")
+    assert is_ahead == (kind == "rows, persistent")
     if kind == "rows, persistent":
         return
     assert (AgentSwitchOp.name in text) == (not why)
