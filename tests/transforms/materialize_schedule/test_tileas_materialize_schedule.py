@@ -374,6 +374,16 @@ def test_a_product_runs_while_the_next_one_is_issued(order: Order) -> None:
     np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-3)
 
 
+def test_a_hint_asks_for_as_many_ctas_as_roles_have_registers_for() -> None:
+    """Sums of 64x256 by one warpgroup take more than half of the registers."""
+    a, b = np.zeros((64, 64), np.float16), np.zeros((64, 256), np.float16)
+    arguments = (a, b, np.zeros((64, 256), np.float32), 64, 256, 64)
+    kernel = cast("Any", matmul).replace_hints(occupancy=2)
+    made = compile(kernel, *arguments, target="sm_90a", passes=passes(defer=True))
+    assert "occupancy" not in made.ir("tileas-materialize-schedule")
+    assert "setmaxnreg" in made.ptx
+
+
 def test_a_stage_released_before_its_product_is_complete_is_found() -> None:
     arguments, kernel = gemm()
     text = kernel.ptx.replace("wait_group.sync.aligned 1", "wait_group.sync.aligned 2")

@@ -144,10 +144,12 @@ class _Agents:
         return [plan for plan in plans if plan is not None]
 
     def _blocks(self) -> int:
-        """The blocks that share a multiprocessor, by the registers of all roles."""
+        """The blocks that share a multiprocessor, by the registers of all roles.
+
+        They are fewer than a hint asks for where a schedule gives roles more registers.
+        """
         needed = sum(plan.warps * plan.replicas * WARP * plan.registers for plan in self._plans)
-        most = self.target.registers_per_multiprocessor // needed
-        return max(spec_of(self.found).occupancy, most)
+        return max(self.target.registers_per_multiprocessor // needed, 1)
 
     def _ahead(self) -> int:
         """The stages of tiles that loops around load."""
