@@ -45,3 +45,20 @@ def test_long_chains_compile() -> None:
     """Of more dependent operations than Python's own limit of frames allows to follow."""
     x, y = np.zeros(256, np.float32), np.zeros(32, np.float32)
     assert "ld.global" in tileas.compile(shifted, x, y, 2, 250, target="sm_90a").ptx
+
+
+@ct.kernel
+def product(x, y, z, steps: ct.Constant[int]):  # type: ignore[no-untyped-def]
+    total = ct.zeros((64, 64), ct.float32)
+    for j in range(2):
+        total = ct.mma(ct.load(x, (0, j), (64, 64)), ct.load(y, (j, 0), (64, 64)), total)
+    for _ in ct.static_iter(range(steps)):
+        total = total * total + total
+    ct.store(z, (0, 0), total)
+
+
+def test_sums_and_squares_of_products_compile() -> None:
+    """What is computed of an accumulator behind its loop is followed to where it is stored."""
+    x, y, z = np.zeros((64, 128), np.float16), np.zeros((128, 64), np.float16), np.zeros((64, 64))
+    made = tileas.compile(product, x, y, z.astype(np.float32), STEPS, target="sm_90a")
+    assert "wgmma" in made.ptx

@@ -23,6 +23,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.layouts.tile_groups import taken_in_place
 from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.product_ends import exchange_ends
@@ -109,6 +110,7 @@ def _begins_uniform(value: SSAValue) -> bool:
     return _begins_uniform(loop.iter_args[owner.args.index(value) - 1])
 
 
+@memoized_walk
 def _ends_elementwise(value: SSAValue, product: DotOp) -> bool:
     """Whether all that is computed of a tile is computed element by element, and then stored."""
     for use in value.uses:
