@@ -72,7 +72,7 @@ func.func @begins_with_a_tile(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !
 // Sums that are scaled in between depend on the order of iterations.
 
 // CHECK-LABEL: @scales
-// CHECK-SAME:  nv_tileas.sums_not_divided = "the loop carries more than sums of integers, or of floats of 32 bits"
+// CHECK-SAME:  nv_tileas.sums_not_divided = "it carries more than sums of integers, or of floats of 32 bits rounded to nearest"
 // CHECK-NOT:   nv_tileas.transfer_out
 func.func @scales(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
@@ -85,6 +85,29 @@ func.func @scales(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.ti
     %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16, #nv_tileas<space smem>>
     %scaled = arith.mulf %acc, %half : tensor<128x128xf32>
     %next = nv_tileas.dot %x, %y, %scaled {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Sums that are rounded up stay so: parts would be added to nearest.
+
+// CHECK-LABEL: @rounds_up
+// CHECK-SAME:  nv_tileas.sums_not_divided = "it carries more than sums of integers, or of floats of 32 bits rounded to nearest"
+// CHECK-NOT:   nv_tileas.transfer_out
+func.func @rounds_up(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<128x128xf32>) {
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16, #nv_tileas<space smem>>
+    %product = nv_tileas.dot %x, %y, %nothing {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+    %next = arith.addf %acc, %product {nv_tileas.rounding = "rp"} : tensor<128x128xf32>
     scf.yield %next : tensor<128x128xf32>
   }
   %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
@@ -121,7 +144,7 @@ func.func @says_how_many(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_ti
 // CHECK-LABEL: @transposed_twice
 // CHECK:       nv_tileas.transfer_out
 // CHECK-LABEL: @transposed_once
-// CHECK-SAME:  nv_tileas.sums_not_divided = "the loop carries more than sums of integers, or of floats of 32 bits"
+// CHECK-SAME:  nv_tileas.sums_not_divided = "it carries more than sums of integers, or of floats of 32 bits rounded to nearest"
 func.func @transposed_twice(%x: tensor<128x64xf16, #nv_tileas<space smem>>, %y: tensor<64x128xf16, #nv_tileas<space smem>>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index

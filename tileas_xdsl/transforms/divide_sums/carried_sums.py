@@ -6,7 +6,8 @@
       scf.yield %s }
 
 Neither addend depends on a sum, since nothing else reads one.  Products of few rows are transposed,
-and their sums with them.
+and their sums with them.  Sums that are rounded up or down, saturated or flushed stay whole: what
+adds parts does none of that.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -67,7 +69,7 @@ def _is_sum(carried: SSAValue, position: int) -> bool:
         elif isinstance(op, scf.YieldOp):
             is_own = op.parent is carried.owner and use.index == position
             return is_own and dimensions == unmoved
-        elif use.index not in _ADDED_TO.get(type(op), ()):
+        elif use.index not in _ADDED_TO.get(type(op), ()) or not float_mode(op).exact:
             return False
         if op.parent is not carried.owner:
             return False

@@ -79,7 +79,7 @@ def _what_forbids(kernel: func.FuncOp, loop: scf.ForOp, others: Sequence[Operati
     if CTAS_HINT in kernel.attributes:
         return "the kernel says how many CTAs compute a tile block"
     if not carries_sums(loop):
-        return "the loop carries more than sums of integers, or of floats of 32 bits"
+        return "it carries more than sums of integers, or of floats of 32 bits rounded to nearest"
     if loop.lb.type not in (i32, IndexType()):
         return "its iterations are no numbers of 32 bits"
     if any(map(is_tensor_product, operations_in(loop))):
@@ -96,7 +96,7 @@ def _may_be_repeated(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class LoadOfCta:
-    """Bytes of a load that a CTA gets, and that it fetches: multicast brings the rest."""
+    """Bytes of a load that a CTA gets, and those it fetches itself: multicast brings the others."""
 
     got: int
     fetched: int
