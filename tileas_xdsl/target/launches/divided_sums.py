@@ -6,7 +6,7 @@ A^T B, 128x128x262144: one tile block of 4,096 iterations, 132 multiprocessors
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -32,7 +32,7 @@ GROUPS = (2, 3, 4, 6, 8, 12, 16)
 groups.  One CTA alone would load what all others have stored."""
 
 BEGIN_CYCLES, END_CYCLES = 4500, 1000
-"""Cycles of a CTA beside its iterations, and of a launch until its first sums are handed over."""
+"""Cycles of a CTA beside its iterations, and of a launch until a CTA stores its partial sums."""
 
 IMPOSSIBLE = 1 << 62
 """Cycles of a launch that has more CTAs than run at once."""
@@ -49,6 +49,17 @@ class SummedLoad:
 
     bytes: int
     axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a launch does, in any number of parts."""
+
+    tile_blocks: int
+    iterations: int
+    """Of each."""
+    moving: int
+    """Cycles in which DRAM moves all operands."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +91,9 @@ class DividedSums:
         at_once = self.at_once(multiprocessors)
         if not 0 < prod(grid) < at_once:
             return False
-        whole = self._cycles(args, grid, 1, at_once)
-        return self.least_cycles(args, grid, multiprocessors) < whole - whole // MIN_SAVED
+        work = self._work(args, grid)
+        whole = self._cycles(work, 1, at_once)
+        return min(self._cycles_by_parts(work, at_once).values()) < whole - whole // MIN_SAVED
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments knows how long its tile blocks are."""
@@ -92,21 +104,16 @@ class DividedSums:
         return range(self.at_once(multiprocessors), 1 << 64)
 
     def parts(self, args: Sequence[Any], grid: Sequence[int], at_once: int) -> int:
-        """Return into how many parts the iterations of a tile block are divided.
-
-        As many as take least, of those that fill waves of CTAs.
-        """
-        count = prod(grid)
-        found = {max(at_once * waves // count, 1) for waves in range(1, MAX_WAVES + 1)}
-        found |= {ceil_div(min(found), n) for n in range(1, min(found) + 1)}
-        return min(sorted(found), key=lambda parts: self._cycles(args, grid, parts, at_once))
+        """Return into how many parts the iterations of a tile block are divided."""
+        cycles = self._cycles_by_parts(self._work(args, grid), at_once)
+        return min(cycles, key=cycles.__getitem__)
 
     def least_cycles(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> int:
         """Return what a launch takes in as many parts as are best, or in one."""
         at_once = self.at_once(multiprocessors)
         if not 0 < prod(grid) <= at_once:
             return IMPOSSIBLE
-        return self._cycles(args, grid, self.parts(args, grid, at_once), at_once)
+        return min(self._cycles_by_parts(self._work(args, grid), at_once).values())
 
     def handing_over(self, parts: int) -> int:
         """Return the cycles in which the sums of so many parts come together."""
@@ -116,16 +123,25 @@ class DividedSums:
         added = group + ceil_div(parts, group) - 2
         return END_CYCLES + 2 * self.store + added * self.load
 
-    def _cycles(self, args: Sequence[Any], grid: Sequence[int], parts: int, at_once: int) -> int:
-        """Return what a launch takes in so many parts of each tile block.
+    def _cycles_by_parts(self, work: _Work, at_once: int) -> Mapping[int, int]:
+        """Return what a launch takes in numbers of parts that fill waves, the smallest first."""
+        filling = {max(at_once * n // work.tile_blocks, 1) for n in range(1, MAX_WAVES + 1)}
+        most = min(filling)
+        numbers = filling | {ceil_div(most, n) for n in range(1, most + 1)}
+        return {parts: self._cycles(work, parts, at_once) for parts in sorted(numbers)}
 
-        DRAM moves once what tile blocks load, be it that other ones load the same.
-        """
-        iterations, waves = self._iterations(args, grid), ceil_div(prod(grid) * parts, at_once)
-        part = ceil_div(iterations, parts) * (self.cycles if parts == 1 else self.cycles_of_part)
+    def _cycles(self, work: _Work, parts: int, at_once: int) -> int:
+        """Return what a launch takes in so many parts of each tile block."""
+        waves = ceil_div(work.tile_blocks * parts, at_once)
+        each = self.cycles if parts == 1 else self.cycles_of_part
+        busy = max(waves * ceil_div(work.iterations, parts) * each, work.moving)
+        return busy + waves * BEGIN_CYCLES + self.handing_over(parts)
+
+    def _work(self, args: Sequence[Any], grid: Sequence[int]) -> _Work:
+        """Return what a launch does; DRAM moves once what tile blocks load in common."""
+        iterations = self._iterations(args, grid)
         moved = sum(one.bytes * prod(grid[axis] for axis in one.axes) for one in self.loads)
-        moving = iterations * moved // self.dram
-        return max(waves * part, moving) + waves * BEGIN_CYCLES + self.handing_over(parts)
+        return _Work(prod(grid), iterations, iterations * moved // self.dram)
 
     def _iterations(self, args: Sequence[Any], grid: Sequence[int]) -> int:
         """Return the iterations of a tile block; 0 if a launch does not know them."""
