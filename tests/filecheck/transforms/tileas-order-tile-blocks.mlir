@@ -126,3 +126,45 @@ func.func @product(%p: !nv_tileaa.ptr<f16, 1>, %b: i32, %n: i32, %k: i32) {
 // CHECK-LABEL: func.func @product
 // CHECK-NOT:     arith.divui
 // CHECK:         func.return
+
+// -----
+
+// A tile block may wait there for one that hardware has started before it: the order stays.
+
+func.func @turns(%p: !nv_tileaa.ptr<f16, 1>, %q: !nv_tileaa.ptr<f16, 1>, %b: i32, %n: i32, %k: i32, %turn: !nv_tileas.tiled_view<1xi32, gmem>) {
+  %left = nv_tileaa.make_memref %p, sizes[%b : i32, %n : i32, %k : i32], strides[%n : i32, %k : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %right = nv_tileaa.make_memref %q, sizes[%b : i32, %k : i32, %n : i32], strides[%k : i32, %n : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?x?xf16, strided<[?, ?, 1]>>
+  %batch = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %row = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+  %column = "gpu.block_id"() <{dimension = #gpu<dim z>}> : () -> index
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 16 : index
+  %none = arith.constant dense<0.0> : tensor<1x64x128xf32>
+  %av = nv_tileas.view %left : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %bv = nv_tileas.view %right : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  %sum = scf.for %i = %zero to %end step %one iter_args(%acc = %none) -> (tensor<1x64x128xf32>) {
+    %x = nv_tileas.tiled_load %av[%batch, %row, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+    %y = nv_tileas.tiled_load %bv[%batch, %i, %column] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x128xf16, gmem> -> tensor<1x64x128xf16>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom fma_f16_f16_f32>} : tensor<1x64x64xf16>, tensor<1x64x128xf16>, tensor<1x64x128xf32> -> tensor<1x64x128xf32>
+    scf.yield %next : tensor<1x64x128xf32>
+  }
+  %nothing = arith.constant dense<0> : tensor<1xi32>
+  scf.while () : () -> () {
+    %now = nv_tileas.tiled_atomic_rmw add %nothing, %turn[%zero] {atom = #nv_tileas<atom unknown_copy>} : tensor<1xi32>, !nv_tileas.tiled_view<1xi32, gmem> -> tensor<1xi32>
+    %number = tensor.extract %now[%zero] : tensor<1xi32>
+    %mine = arith.index_cast %row : index to i32
+    %early = arith.cmpi ne, %number, %mine : i32
+    scf.condition(%early)
+  } do {
+    scf.yield
+  }
+  %to = nv_tileas.view %left : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  %half = arith.truncf %sum : tensor<1x64x128xf32> to tensor<1x64x128xf16>
+  nv_tileas.tiled_store %half, %to[%batch, %row, %column] {atom = #nv_tileas<atom stg>} : tensor<1x64x128xf16>, !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @turns
+// CHECK-NOT:     arith.divui
+// CHECK:         func.return

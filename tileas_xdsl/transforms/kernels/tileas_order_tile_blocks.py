@@ -38,6 +38,7 @@ from xdsl.utils.hints import isa
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import enclosing_ops
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.memory.views import MakeMemrefOp
@@ -63,6 +64,9 @@ class TileasOrderTileBlocks(ModulePass):
     axis first where more than half of what is loaded and stored is narrower than a line, side by
     side along this axis, and far apart along x.
 
+    Kernels with atomics or ordered accesses and a `while` loop stay: one tile block may wait there
+    for another one that is to start before it.
+
     Expects block ids to be those of tile blocks (in front of `tileas-plan-cta`); it has no
     diagnostics and never stops a pipeline.
     """
@@ -71,7 +75,7 @@ class TileasOrderTileBlocks(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in instances_in(op, func.FuncOp):
-            if kernel.is_declaration:
+            if kernel.is_declaration or _may_wait(kernel):
                 continue
             is_product = has_instance(kernel, DotOp)
             order = _order_of_operands(kernel) if is_product else _order_of_lines(kernel)
@@ -79,20 +83,25 @@ class TileasOrderTileBlocks(ModulePass):
                 _number_along(kernel, order)
 
 
+def _may_wait(kernel: func.FuncOp) -> bool:
+    """Whether tile blocks may wait for others, which hardware has started in its own order."""
+    return has_instance(kernel, scf.WhileOp) and exchanges_data(kernel)
+
+
 def _order_of_operands(kernel: func.FuncOp) -> Sequence[str] | None:
-    """The order in which axes come last along which tile blocks share nothing; None if it is so."""
+    """Return the axes, last those along which tile blocks share no operand; None if they are so."""
     loops = [op for op in instances_in(kernel, scf.ForOp) if has_instance(op, DotOp)]
     loads = [load for loop in loops or [kernel] for load in instances_in(loop, TiledLoadOp)]
     ids = [op for op in instances_in(kernel, gpu.BlockIdOp) if op.results[0].uses]
     used = {str(op.dimension.data) for op in ids}
-    apart = used.intersection(*map(_axes_of_places, loads))
+    apart = used.intersection(*map(_axes_of_addresses, loads))
     order = sorted(AXES, key=lambda axis: (axis not in used, axis in apart))
-    is_so = apart == used or order == sorted(AXES, key=lambda axis: axis not in used)
-    return None if is_so else order
+    is_kept = apart == used or order == sorted(AXES, key=lambda axis: axis not in used)
+    return None if is_kept else order
 
 
-def _axes_of_places(load: TiledLoadOp) -> set[str]:
-    """The axes along which tile blocks load from other places, or begin at them in a loop."""
+def _axes_of_addresses(load: TiledLoadOp) -> set[str]:
+    """The axes along which tile blocks load from other addresses, or begin a loop elsewhere."""
     begins = [loop.lb for loop in enclosing_ops(load) if isinstance(loop, scf.ForOp)]
     return grid_axes_behind([*load.coords, *begins])
 
