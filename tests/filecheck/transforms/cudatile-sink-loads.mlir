@@ -1,4 +1,4 @@
-// `cudatile-sink-loads`: lines that all rows meet are loaded behind the reduction of a row.
+// `cudatile-sink-loads`: weights that all rows use are loaded behind the reduction of a row.
 
 // RUN: tileas-opt %s -p cudatile-sink-loads | filecheck %s
 // RUN: tileas-opt %s -p cudatile-sink-loads,cudatile-sink-loads | filecheck %s

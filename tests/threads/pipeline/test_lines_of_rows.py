@@ -1,5 +1,5 @@
 # pyright: basic
-"""Rows of one dimension that meet lines which a program loads in front of everything else."""
+"""Rows of one dimension, and weights of all rows that a program loads in front of them."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects import gpu
+from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
@@ -35,6 +35,11 @@ def operations_behind(values: Iterable[SSAValue]) -> Iterator[Operation]:
             seen.add(owner)
             pending += owner.operands
             yield owner
+
+
+def steps_by_grid(loop: scf.ForOp) -> bool:
+    """Whether the step of a loop is computed from the extents of the grid, as of one over tiles."""
+    return any(isinstance(op, gpu.GridDimOp) for op in operations_behind([loop.step]))
 
 
 def grid_axes_behind(values: Iterable[SSAValue]) -> set[str]:

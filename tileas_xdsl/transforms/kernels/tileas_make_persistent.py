@@ -38,7 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.cluster_values import axis_of_clusters, tile_blocks_of_cluster
-from tileas_xdsl.analysis.values.scalar_operations import operations_behind
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind, steps_by_grid
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.block_exchange import exchanges_data
@@ -170,7 +170,7 @@ def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp 
     kernel = found.function
     if (why := what_forbids(kernel)) is not None:
         return why
-    if not is_forced and _has_loop_over_tiles(kernel):
+    if not is_forced and any(map(steps_by_grid, instances_in(kernel, scf.ForOp))):
         return "the program has a loop over tiles of its own"
     if (why := _what_launches_do_not_know(found)) is not None:
         counted = _decide_by_counter(found, target, why, is_forced=is_forced)
@@ -293,12 +293,6 @@ def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | Non
     if equally_long and has_instance(kernel, scf.WhileOp):
         return "a while loop may take longer in some tile blocks than in others"
     return None
-
-
-def _has_loop_over_tiles(kernel: func.FuncOp) -> bool:
-    """Whether a loop of the program goes on by the CTAs that there are."""
-    steps = operations_behind([loop.step for loop in instances_in(kernel, scf.ForOp)])
-    return any(isinstance(op, gpu.GridDimOp) for op in steps)
 
 
 def _what_launches_do_not_know(found: LoadLoop) -> str | None:

@@ -18,7 +18,7 @@ knows the next one.  It learns what comes then where threads meet anyway, and as
 front of its stores, a round before that is handed out: updates wait for stores in front of them.
 
 A producer that loads for products is ahead by its stages.  It asks at the beginning of a round,
-waits at the end, and hands the ids on (`pipeline_loads/agents/handed_values.py`):
+waits at the end, and transfers the ids to the consumer (`pipeline_loads/agents/handed_values.py`):
 
     scf.while (%i = ids of tile block %cta) {
       condition (%i >= 0) %i
@@ -109,7 +109,7 @@ def _asking(axes: int, rounds: int) -> AsyncNextTileBlockOp:
 
 
 def _place(build: Builder, ids: Sequence[SSAValue]) -> Place:
-    """Return a place in the grid, whose other ids nobody reads."""
+    """Return ids along all axes of the grid: zero along those that no tile block reads."""
     return [*ids, *[constant(build, 0, i32)] * (len(AXES) - len(ids))]
 
 

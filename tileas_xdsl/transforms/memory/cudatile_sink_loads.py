@@ -1,4 +1,4 @@
-"""The pass `cudatile-sink-loads`: lines that all rows meet are loaded where rows meet them.
+"""The pass `cudatile-sink-loads`: weights that all rows use are loaded behind reductions of rows.
 
     %x = load_ptr_tko %rows              %x = load_ptr_tko %rows
     %w = load_ptr_tko %weights           %s = reduce %x
@@ -6,8 +6,8 @@
     %s = reduce %x                       %v = ftof %w
     ... %x, %s, %v                       ... %x, %s, %v
 
-Programs load all that they need first.  What each tile block loads is in the cache, and takes
-registers while the row is reduced, with which another tile block would load its row.
+Programs load all that they need first.  Weights that each tile block loads are in the cache, and
+hold registers while the row is reduced, with which another tile block would load its row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tileas_xdsl.dialects.kinds import instances_in
 
 @dataclass(frozen=True)
 class CudatileSinkLoads(ModulePass):
-    """Load lines that are the same in all tile blocks behind the reductions in front of their use.
+    """Load what is the same in all tile blocks behind the reductions in front of its use.
 
     Needs: kernels of Tile IR, as a program has them.
 

@@ -25,14 +25,14 @@ from collections.abc import Set as AbstractSet
 from math import prod
 from typing import Any, TypeAlias
 
-from xdsl.dialects import arith, func, gpu, scf
+from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
-from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars
+from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, steps_by_grid
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import instances_in
@@ -204,7 +204,7 @@ def _rounds(function: func.FuncOp, loop: scf.ForOp, loads: Sequence[Load], targe
     spec = KernelFacts(function).spec
     threads = spec.num_warps * WARP
     warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
-    warps = WARPS_OF_GRIDS if _steps_by_grid(loop) else warps
+    warps = WARPS_OF_GRIDS if steps_by_grid(loop) else warps
     blocks = max(spec.occupancy if keeps_rows(function) else 1, ceil_div(warps, spec.num_warps))
     blocks = 1 if RUNS_AT_ONCE in function.attributes else blocks
     live = peak_registers(function.body, resident_registers) // threads
@@ -217,11 +217,6 @@ def _rounds(function: func.FuncOp, loop: scf.ForOp, loads: Sequence[Load], targe
     moved = sum(_bytes(op) for op in loads)
     wanted = min(MOST_ROUNDS, ceil_div(BYTES_IN_FLIGHT, moved))
     return 1 << max(1, min(wanted, 1 + (available - live) // added)).bit_length() - 1
-
-
-def _steps_by_grid(loop: scf.ForOp) -> bool:
-    """Whether the rounds of a CTA are those of a grid that takes several turns."""
-    return any(isinstance(op, gpu.GridDimOp) for op in behind([loop.step]))
 
 
 def _only_streams(loads: Sequence[Load]) -> bool:
