@@ -1,3 +1,4 @@
+# pyright: basic
 """Programs whose values are computed of shared operands compile in time that grows as they do."""
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ STEPS = 22
 
 
 @ct.kernel
-def squared(x, y, count, width: ct.Constant[int], steps: ct.Constant[int]):  # type: ignore[no-untyped-def]
+def squared(x, y, count, width: ct.Constant[int], steps: ct.Constant[int]):
     i = ct.bid(0)
     at = ct.arange(width, dtype=ct.int32)
     index, total = i + count, ct.zeros((width,), ct.float32)
@@ -34,7 +35,7 @@ def test_chains_of_sums_and_squares_compile() -> None:
 
 
 @ct.kernel
-def shifted(x, y, count, steps: ct.Constant[int]):  # type: ignore[no-untyped-def]
+def shifted(x, y, count, steps: ct.Constant[int]):
     index = ct.bid(0) + count
     for _ in ct.static_iter(range(steps)):
         index = index - (index + 1)
@@ -48,7 +49,7 @@ def test_long_chains_compile() -> None:
 
 
 @ct.kernel
-def product(x, y, z, steps: ct.Constant[int]):  # type: ignore[no-untyped-def]
+def product(x, y, z, steps: ct.Constant[int]):
     total = ct.zeros((64, 64), ct.float32)
     for j in range(2):
         total = ct.mma(ct.load(x, (0, j), (64, 64)), ct.load(y, (j, 0), (64, 64)), total)
