@@ -1,7 +1,6 @@
-"""How large and how regular the code is: the table of docs/decisions/structure.md, measured.
+"""How large and how regular the code is, and what additions cost (docs/decisions/structure.md).
 
     python benchmarks/structure.py [REVISION]...        a column each; `.` is the working tree
-    python benchmarks/structure.py eb41ea92 .           before the core was rebuilt, and now
 
 Everything is read off the text of the package by `ast`, so that any revision can be measured from
 one checkout; the last rows are the commits that once added an instruction, an operation, an atom
