@@ -184,3 +184,25 @@ func.func @transposed_once(%x: tensor<128x64xf16, #nv_tileas<space smem>>, %y: t
   %stored = nv_tileas.tiled_store %sum, %c[%zero, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
   func.return
 }
+
+// -----
+
+// Numbers of tile blocks may be the first operations.
+
+// CHECK-LABEL: @id_first
+// CHECK:       nv_tileas.transfer_out
+func.func @id_first(%a: !nv_tileas.tiled_view<128x64xf16, gmem>, %b: !nv_tileas.tiled_view<64x128xf16, gmem>, %c: !nv_tileas.tiled_view<128x128xf32, gmem>, %n: index) {
+  %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %nothing = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %zero to %n step %one iter_args(%acc = %nothing) -> (tensor<128x128xf32>) {
+    %x = nv_tileas.tiled_load %a[%i, %k] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<128x64xf16, gmem> -> tensor<128x64xf16, #nv_tileas<space smem>>
+    %y = nv_tileas.tiled_load %b[%k, %zero] {atom = #nv_tileas<atom tma_load_2d>, allow_tma = true} : !nv_tileas.tiled_view<64x128xf16, gmem> -> tensor<64x128xf16, #nv_tileas<space smem>>
+    %next = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<128x64xf16, #nv_tileas<space smem>>, tensor<64x128xf16, #nv_tileas<space smem>>, tensor<128x128xf32> -> tensor<128x128xf32>
+    scf.yield %next : tensor<128x128xf32>
+  }
+  %stored = nv_tileas.tiled_store %sum, %c[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<128x128xf32>, !nv_tileas.tiled_view<128x128xf32, gmem> -> !nv_tileaa.mem_token
+  func.return
+}

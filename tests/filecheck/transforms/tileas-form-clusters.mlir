@@ -44,7 +44,7 @@ func.func @columns(%a: memref<4096x4096xf16>, %b: memref<4096x4104xf16>, %c: mem
 // -----
 
 // Stores by TMA: a launch of an odd number of tile blocks along x may have one more, whose box is behind
-// any array. The grid of the program is a number that the launch passes.
+// any array. The grid of the program is a number that the launch passes, also where it is asked for first.
 
 // CHECK-LABEL: @stored_by_tma
 // CHECK-SAME:  rounds_up = true
@@ -53,11 +53,13 @@ func.func @columns(%a: memref<4096x4096xf16>, %b: memref<4096x4104xf16>, %c: mem
 // ON-LABEL:    @stored_by_tma
 // ON-SAME:     nv_tileas.rounds_up_grid
 // ON:          %[[COUNT:.*]] = nv_tileaa.get_num_programs {axis = 0 : i32}
+// ON-NEXT:     %wide = arith.index_cast %[[COUNT]]
 // ON:          %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %[[COUNT]] : i32
 // ON:          %[[BEHIND:.*]] = arith.constant 16777215 : index
 // ON:          %[[ROW:.*]] = arith.select %[[INSIDE]], %i, %[[BEHIND]] : index
 // ON-NEXT:     tiled_store %staging, %vc[%[[ROW]], %j]
 func.func @stored_by_tma(%a: memref<4096x4096xf16>, %b: memref<4096x4104xf16>, %c: memref<4096x4104xf16>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 8>} {
+  %wide = "gpu.grid_dim"() <{dimension = #gpu<dim x>}> : () -> index
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -168,3 +168,28 @@ func.func @turns(%p: !nv_tileaa.ptr<f16, 1>, %q: !nv_tileaa.ptr<f16, 1>, %b: i32
 // CHECK-LABEL: func.func @turns
 // CHECK-NOT:     arith.divui
 // CHECK:         func.return
+
+// -----
+
+// Numbers of tile blocks may be the first operations.
+
+func.func @ids_first(%left: memref<?x?x?xf16, strided<[?, ?, 1]>>, %right: memref<?x?x?xf16, strided<[?, ?, 1]>>, %to: !nv_tileas.tiled_view<1x64x128xf32, gmem>) {
+  %batch = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %row = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+  %zero = arith.constant 0 : index
+  %none = arith.constant dense<0.0> : tensor<1x64x128xf32>
+  %av = nv_tileas.view %left : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x64xf16, gmem>
+  %bv = nv_tileas.view %right : memref<?x?x?xf16, strided<[?, ?, 1]>> -> !nv_tileas.tiled_view<1x64x128xf16, gmem>
+  %x = nv_tileas.tiled_load %av[%batch, %row, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x64xf16, gmem> -> tensor<1x64x64xf16>
+  %y = nv_tileas.tiled_load %bv[%batch, %zero, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x64x128xf16, gmem> -> tensor<1x64x128xf16>
+  %sum = nv_tileas.dot %x, %y, %none {atom = #nv_tileas<atom fma_f16_f16_f32>} : tensor<1x64x64xf16>, tensor<1x64x128xf16>, tensor<1x64x128xf32> -> tensor<1x64x128xf32>
+  nv_tileas.tiled_store %sum, %to[%batch, %row, %zero] {atom = #nv_tileas<atom stg>} : tensor<1x64x128xf32>, !nv_tileas.tiled_view<1x64x128xf32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @ids_first
+// CHECK:         %[[CHOSEN:.*]] = arith.select
+// CHECK-NEXT:    %[[BATCH:.*]] = arith.index_cast %[[CHOSEN]]
+// CHECK-NEXT:    %[[OTHER:.*]] = arith.select
+// CHECK-NEXT:    %[[ROW:.*]] = arith.index_cast %[[OTHER]]
+// CHECK:         nv_tileas.tiled_load %{{.*}}[%[[BATCH]], %[[ROW]], %zero]

@@ -157,11 +157,12 @@ def _number_along(kernel: func.FuncOp, order: Sequence[str]) -> None:
         left = quotient
     found[last] = left
     is_numbered = _is_numbered(build, [extents[axis] for axis in AXES])
-    for op in old:
-        axis = str(op.dimension.data)
+    indices: dict[str, SSAValue] = {}
+    for axis in AXES:
         chosen = select(build, is_numbered, found[axis], own[axis])
-        index = build.insert(arith.IndexCastOp(chosen, IndexType())).result
-        Rewriter.replace_op(op, [], [index])
+        indices[axis] = build.insert(arith.IndexCastOp(chosen, IndexType())).result
+    for op in old:
+        Rewriter.replace_op(op, [], [indices[str(op.dimension.data)]])
 
 
 def _is_numbered(build: Builder, extents: Sequence[SSAValue]) -> SSAValue:

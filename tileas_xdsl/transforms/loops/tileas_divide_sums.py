@@ -118,13 +118,14 @@ def _divide(kernel: func.FuncOp, loop: scf.ForOp, target: Target) -> None:
     cta, ctas = (tile_blocks_along_x(build, kind, each) for kind in (gpu.BlockIdOp, gpu.GridDimOp))
     part = part_of_cta(build, cta, ctas, count)
     place = places(build, part.tile_block, extents)
+    apart = mul(build, count, constant(build, each, i32))
     for op in ids:
         of_program = place if isinstance(op, gpu.BlockIdOp) else extents
         value = of_program[AXES.index(str(op.dimension.data))]
         for number in counts_of_tile_blocks(op, each):
             Rewriter.replace_op(number, arith.IndexCastOp(value, IndexType()))
     _divide_iterations(loop, part)
-    _add_up(loop, part, mul(build, count, constant(build, each, i32)), several)
+    _add_up(loop, part, apart, several)
 
 
 def _divide_iterations(loop: scf.ForOp, part: Part) -> None:

@@ -66,12 +66,12 @@ def store_nothing_behind_grid(kernel: func.FuncOp, axis: int) -> None:
     build = Builder(InsertPoint.at_start(kernel.body.block))
     count = build.insert(GetNumProgramsOp(axis)).result
     extent = build.insert(arith.IndexCastOp(count, IndexType())).result
-    for op in instances_in(kernel, gpu.GridDimOp):
-        if op.dimension == dimension:
-            Rewriter.replace_op(op, [], [extent])
     number = build.insert(gpu.BlockIdOp(dimension)).result
     number = build.insert(arith.IndexCastOp(number, i32)).result
     is_inside = build.insert(arith.CmpiOp(number, count, "ult")).result
+    for op in instances_in(kernel, gpu.GridDimOp):
+        if op.dimension == dimension:
+            Rewriter.replace_op(op, [], [extent])
     for store in instances_in(kernel, TiledStoreOp):
         row, (rows, *_) = store.coords[0], shape_of(store.view.type) or (1,)
         behind = index_constant(LAST_COORDINATE // rows)
