@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from support.ir import parse
+from xdsl.dialects import func, scf
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.values.bit_fields import Element, constant_of, span_of
@@ -15,7 +16,9 @@ from tileas_xdsl.analysis.values.launches.launch_steps import LaunchSteps
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
 from tileas_xdsl.dialects.memoized_walks import memoized_walk
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.threads.codegen.known_integers import constant_value, interval_of
+from tileas_xdsl.transforms.peel_masks.affine_elements import Affine, AffineElements
 
 STEPS = 200
 """Asked once for each way, the last value of so many sums would take 2^200 calls."""
@@ -105,6 +108,36 @@ def test_rows_of_shared_operands_are_asked_about_once() -> None:
     """The steps and the divisors of sums and products of tiles."""
     tile = _chain(TILE, "tensor<4x8xi32>", SUMS)
     assert (row_step(tile), row_divisor(tile)) == (0, 1)
+
+
+def test_elements_of_tiles_of_tiles_are_asked_about_once() -> None:
+    """Where each tile reads two elements of the one in front of it."""
+    depth = 60  # each tile takes some frames
+    tiles = ["%t0 = tensor.splat %word : tensor<8xi32>"]
+    for step in range(depth):
+        tiles.append(
+            f"""%t{step + 1} = nv_tileas.generate : tensor<8xi32> {{
+              ^bb0(%i: index):
+                %one = tensor.extract %t{step}[%i] : tensor<8xi32>
+                %two = tensor.extract %t{step}[%i] : tensor<8xi32>
+                %sum = arith.addi %one, %two : i32
+                nv_tileas.yield %sum : i32
+              }}"""
+        )
+    text = "\n".join(tiles)
+    module = parse(
+        f"""func.func @f(%word: i32, %c: index) {{
+          scf.for %j = %c to %c step %c {{
+            {text}
+          }}
+          func.return
+        }}"""
+    )
+    loop = next(op for op in module.walk() if isinstance(op, scf.ForOp))
+    made = [op for op in loop.body.block.ops if isinstance(op, GenerateOp)]
+    found = AffineElements(loop).element(made[-1].result, (Affine(0, {0: 1}),))
+    (word, _) = next(op for op in module.walk() if isinstance(op, func.FuncOp)).args
+    assert found == Affine(0, {word: 1 << depth})
 
 
 def test_a_launch_computes_shared_operands_once() -> None:

@@ -162,6 +162,6 @@ def _compared(
                 left, right = (elements.scalar(value, axes) for value in inner.operands)
                 yield inner, (left, right), shape
     elif isinstance(op, arith.CmpiOp) and (shape := shape_of(op.result.type)):
-        axis_numbers = [Affine(0, {axis: 1}) for axis in range(len(shape))]
+        axis_numbers = tuple(Affine(0, {axis: 1}) for axis in range(len(shape)))
         left, right = (elements.element(value, axis_numbers) for value in op.operands)
         yield op, (left, right), shape

@@ -39,6 +39,9 @@ class Affine:
     constant: int = 0
     terms: Mapping[Term, int] = field(default_factory=lambda: _NOTHING)
 
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.terms.items())))
+
     def plus(self, other: Affine, times: int = 1) -> Affine:
         """Return the sum with a multiple of another one."""
         terms = dict(self.terms)
@@ -77,57 +80,53 @@ class AffineElements:
 
     def scalar(self, value: SSAValue, axes: Axes) -> Affine | None:
         """Return a number as a function; `axes` are those of the regions that it stands in."""
+        return self._scalar(value, tuple(axes.items()))
 
-        @memoized_walk
-        def number(value: SSAValue) -> Affine | None:
-            if value in axes:
-                return axes[value]
-            if (known := constant_integer(value)) is not None:
-                return Affine(_signed(known, value))
-            if value is self.loop.body.block.args[0] or self._is_invariant(value):
-                return Affine(0, {value: 1}) if _is_narrow(value) else None
-            match value.owner:
-                case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op:
-                    return _combined(op, *map(number, op.operands))
-                case arith.IndexCastOp() as op:
-                    return number(op.input)
-                case tensor.ExtractOp() as op:
-                    found = [number(index) for index in op.indices]
-                    coordinates = [one for one in found if one is not None]
-                    is_known = len(coordinates) == len(found)
-                    return self.element(op.tensor, coordinates) if is_known else None
-                case _:
-                    return None
-
-        return number(value)
-
-    def element(self, tile: SSAValue, coordinates: Sequence[Affine]) -> Affine | None:
-        """Return the element of a tile at some coordinates as a function."""
-
-        @memoized_walk
-        def number(tile: SSAValue) -> Affine | None:
-            if element_of(tile.type) not in (IntegerType(BITS), IndexType()):
+    @memoized_walk
+    def _scalar(self, value: SSAValue, axes: tuple[tuple[SSAValue, Affine], ...]) -> Affine | None:
+        for axis, found in axes:
+            if axis is value:
+                return found
+        if (known := constant_integer(value)) is not None:
+            return Affine(_signed(known, value))
+        if value is self.loop.body.block.args[0] or self._is_invariant(value):
+            return Affine(0, {value: 1}) if _is_narrow(value) else None
+        match value.owner:
+            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op:
+                return _combined(op, *(self._scalar(each, axes) for each in op.operands))
+            case arith.IndexCastOp() as op:
+                return self._scalar(op.input, axes)
+            case tensor.ExtractOp() as op:
+                indices = [self._scalar(index, axes) for index in op.indices]
+                coordinates = tuple(one for one in indices if one is not None)
+                is_known = len(coordinates) == len(indices)
+                return self.element(op.tensor, coordinates) if is_known else None
+            case _:
                 return None
-            match tile.owner:
-                case tensor.SplatOp() as op:
-                    return self.scalar(op.input, {})
-                case arith.ConstantOp():
-                    known = uniform_integer(tile)
-                    return None if known is None else Affine(_signed(known, tile))
-                case GenerateOp() as op:
-                    block = op.body.block
-                    axes: Axes = dict[SSAValue, Affine](zip(block.args, coordinates, strict=True))
-                    end = block.last_op
-                    return None if end is None else self.scalar(end.operands[0], axes)
-                case ExpandDimsOp() as op:
-                    axis = op.axis.value.data
-                    return self.element(op.source, [*coordinates[:axis], *coordinates[axis + 1 :]])
-                case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op:
-                    return _combined(op, *map(number, op.operands))
-                case _:
-                    return None
 
-        return number(tile)
+    @memoized_walk
+    def element(self, tile: SSAValue, coordinates: tuple[Affine, ...]) -> Affine | None:
+        """Return the element of a tile at some coordinates as a function."""
+        if element_of(tile.type) not in (IntegerType(BITS), IndexType()):
+            return None
+        match tile.owner:
+            case tensor.SplatOp() as op:
+                return self._scalar(op.input, ())
+            case arith.ConstantOp():
+                known = uniform_integer(tile)
+                return None if known is None else Affine(_signed(known, tile))
+            case GenerateOp() as op:
+                block = op.body.block
+                axes = tuple(zip(block.args, coordinates, strict=True))
+                end = block.last_op
+                return None if end is None else self._scalar(end.operands[0], axes)
+            case ExpandDimsOp() as op:
+                axis = op.axis.value.data
+                return self.element(op.source, coordinates[:axis] + coordinates[axis + 1 :])
+            case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op:
+                return _combined(op, *(self.element(each, coordinates) for each in op.operands))
+            case _:
+                return None
 
     def _is_invariant(self, value: SSAValue) -> bool:
         """Whether a value is a number that is known in front of the loop."""
