@@ -270,6 +270,47 @@ def test_files_stay_short() -> None:
     assert {name: length for name, length in lengths.items() if length > 500} == {}
 
 
+UNBOUNDED = {"cache", "functools.cache", "lru_cache(None)", "lru_cache(maxsize=None)"}
+
+TAKES_FEW_VALUES = re.compile(
+    r"type(\[.*\])?|tuple\[(type(\[.*\])?|str), \.\.\.\]|str|bool|None|Level|AddressSpace"
+)
+"""Annotations of parameters that are classes, names of tables or keywords."""
+
+OF_FEW_VALUES = {
+    "tileas_xdsl.cache._cache_in": "the folders that caches are in",
+    "tileas_xdsl.runtime.gpu.device.gpu": "the GPUs of a machine",
+    "tileas_xdsl.runtime.gpu.launch_device.gpu_device": "the GPUs of a machine",
+    "tileas_xdsl.target.plain_data._reader": "annotations of data classes",
+}
+"""Caches by what their keys are, where annotations do not show that there are few."""
+
+
+def _unbounded_caches() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions whose results are all kept."""
+    for name, path in MODULES.items():
+        if "cache" in (text := path.read_text(encoding="utf-8")):
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef):
+                    decorators = {ast.unparse(one) for one in node.decorator_list}
+                    if decorators & UNBOUNDED:
+                        yield f"{name}.{node.name}", node
+
+
+def _has_few_keys(function: ast.FunctionDef) -> bool:
+    parameters = (*function.args.args, *function.args.kwonlyargs)
+    annotations = [ast.unparse(one.annotation) for one in parameters if one.annotation]
+    kinds = [kind for annotation in annotations for kind in annotation.split(" | ")]
+    return all(TAKES_FEW_VALUES.fullmatch(kind) for kind in kinds)
+
+
+def test_caches_have_a_bound() -> None:
+    """A process that compiles may run for days; caches of few keys need none."""
+    assert {name for name, node in _unbounded_caches() if not _has_few_keys(node)} == {
+        *OF_FEW_VALUES
+    }
+
+
 WITHOUT_PACKAGE = {"benchmarks", "hardware", "kernels"}
 """Folders of tests of what stands beside the package."""
 

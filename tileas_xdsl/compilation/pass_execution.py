@@ -38,11 +38,16 @@ def apply_pass(spec: ArgSpec, ctx: Context, module: ModuleOp) -> None:
 _made: dict[tuple[type[ModulePass], str], ModulePass] = {}
 """Passes, which do not change, by class and text: reading options asks for their type hints."""
 
+MAX_PASSES = 1024
+"""Passes with other options that are kept."""
+
 
 def make_pass(spec: ArgSpec) -> ModulePass:
     """Return an installed pass with its options."""
     text = str(spec) if spec.parameters else spec.name
     key = installed_universe().all_passes[spec.name](), text
     if key not in _made:
+        if len(_made) >= MAX_PASSES:
+            _made.clear()
         _made[key] = key[0].from_spec(spec)
     return _made[key]

@@ -9,7 +9,7 @@ in operations of xDSL too: `xdsl_core` gives its accessor the method `single_par
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from struct import unpack
 from typing import cast
 
@@ -92,6 +92,6 @@ def _sizes(op: Operation) -> tuple[int, ...]:
     return _unpacked(sizes.data.data)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _unpacked(data: bytes) -> tuple[int, ...]:
     return unpack(f"<{len(data) // 4}i", data)

@@ -7,7 +7,7 @@ never change, so the first one serves all.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -90,7 +90,7 @@ def int_list(numbers: tuple[int, ...]) -> ArrayAttr[IntAttr]:
     return ArrayAttr([int_attr(number) for number in numbers])
 
 
-@cache
+@_kept
 def integer_type(bits: int) -> IntegerType:
     """Return the signless integer type of so many bits."""
     return IntegerType(bits)

@@ -20,7 +20,7 @@ import tileas_xdsl as tileas
 import tileas_xdsl.cutile
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.interpreters.ptx import FindingsError
-from tileas_xdsl.runtime.cutile import kernel_table
+from tileas_xdsl.runtime.cutile import dispatch, kernel_table
 
 RNG = np.random.default_rng(31)
 
@@ -211,6 +211,20 @@ def test_kernels_are_not_equal_when_what_they_name_has_changed(
         monkeypatch.setattr(cutile_programs.Constants, "FACTOR", factor)
         found = launched_again(cutile_programs.fill)
         np.testing.assert_array_equal(found.view(np.int32), np.float32(factor).view(np.int32))
+
+
+def test_a_function_keeps_the_tables_of_the_kernels_that_were_launched_last(
+    monkeypatch: pytest.MonkeyPatch, compilations: list[Any]
+) -> None:
+    """Not one for each value that a global has had."""
+    monkeypatch.setattr(dispatch, "MAX_TABLES", 3)
+    function = cutile_programs.fill._pyfunc
+    monkeypatch.setattr(function, "_tileas_tables", [], raising=False)
+    for factor in (1.0, 2.0, 3.0, 1.0, 4.0, 1.0, 2.0):
+        monkeypatch.setattr(cutile_programs.Constants, "FACTOR", factor)
+        np.testing.assert_array_equal(launched_again(cutile_programs.fill), factor)
+    assert len(function._tileas_tables) == 3
+    assert len(compilations) == 5, "2.0 alone was forgotten"
 
 
 def test_kernels_that_name_what_may_change_in_place_are_not_equal() -> None:

@@ -7,7 +7,7 @@ come first, optional ones follow by their name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -31,7 +31,7 @@ from tileas_xdsl.dialects.field_init import (
     is_segmented,
 )
 from tileas_xdsl.dialects.fields import FieldsOp, Value
-from tileas_xdsl.dialects.interned import UNIT, int_array, text_attr
+from tileas_xdsl.dialects.interned import KEPT, UNIT, int_array, text_attr
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.isa.legality import unknown
@@ -59,7 +59,7 @@ Property: TypeAlias = str | int | bool | Attribute | None
 CONSTANT = "ptx.const"
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def int_attr(number: int) -> IntegerAttr:
     """An `i64` attribute; equal ones are one object."""
     return IntegerAttr(number, i64)

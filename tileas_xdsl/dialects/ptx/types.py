@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
 from xdsl.ir import TypeAttribute
@@ -39,7 +39,7 @@ class RegType(ClausedType, TypeAttribute):
             )
 
 
-@cache
+@lru_cache(maxsize=1024)
 def reg(kind: str, count: int = 1) -> RegType:
     """The type of `count` registers of `kind`: pred, b16, b32, b64, f32 or f64."""
     return RegType(StringAttr(kind), IntAttr(count))
@@ -80,7 +80,7 @@ class ParamType(ClausedType, TypeAttribute):
             raise VerifyException(f"an alignment is a power of two up to 128, not {align}")
 
 
-@cache
+@lru_cache(maxsize=1024)
 def param(element: str, count: int = 1, align: int = 0) -> ParamType:
     """The type of a parameter: `param("u64")`, `param("b8", 128, 64)` for a tensor map."""
     return ParamType(StringAttr(element), IntAttr(count), IntAttr(align))

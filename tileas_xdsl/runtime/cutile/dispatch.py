@@ -28,6 +28,9 @@ SIGNATURE = "launch(stream, grid, kernel, kernel_args, /, *, programmatic_depend
 MAX_PLANS = 1024
 """Maximal number of plans of a kernel for arguments of the same types."""
 
+MAX_TABLES = 256
+"""Maximal number of tables that a function keeps for kernel objects of other hints or globals."""
+
 
 def launch(
     stream: Any,
@@ -165,7 +168,7 @@ _creation = threading.Lock()
 def _table_of_equal(kernel: Any, chosen: Settings) -> KernelTable:
     """Return the table of an equal kernel that hints were replaced of, if there is one; or make it.
 
-    The function has the tables, so that they are there as long as it is.
+    The function has the tables that were used last, so that they are there as long as it is.
     """
     function, options = kernel._annotated_function.pyfunc, kernel._compiler_options
     is_plain = "_compile" not in vars(kernel) and not is_extended()
@@ -173,14 +176,16 @@ def _table_of_equal(kernel: Any, chosen: Settings) -> KernelTable:
     made: list[tuple[Any, KernelTable]] = getattr(function, "_tileas_tables", [])
     made = [one for one in made if one[1].settings in (chosen, settings.current)]
     key: Any = (type(kernel), options, captured)
-    for known, table in made if captured is not None else ():
-        if known == key and table.settings is chosen:
-            return table
-    table = KernelTable(kernel, chosen, _backend(chosen))
-    table.backend.attach(table)
+    equal = (one for one in made if one[0] == key and one[1].settings is chosen)
+    found = None if captured is None else next(equal, None)
+    if found is None:
+        table = KernelTable(kernel, chosen, _backend(chosen))
+        table.backend.attach(table)
+        found = key, table
     if captured is not None:
-        function._tileas_tables = [*made, (key, table)]
-    return table
+        others = [one for one in made if one is not found]
+        function._tileas_tables = [found, *others][:MAX_TABLES]
+    return found[1]
 
 
 def _table_name(chosen: Settings) -> str:

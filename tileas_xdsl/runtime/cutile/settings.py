@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from tileas_xdsl.data_classes import dataclass
@@ -79,7 +79,7 @@ def _arrays(values: Sequence[Any]) -> Iterator[Any]:
             yield value
 
 
-@cache
+@lru_cache(maxsize=64)
 def _on_emulator(chosen: Settings) -> Settings:
     return replace(chosen, on="emulator")
 

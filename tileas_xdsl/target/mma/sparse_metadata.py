@@ -20,7 +20,7 @@ atom/mma_traits_sm120_sparse.hpp (registers of 4 bits).
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def elements_of_chunk(element_bits: int) -> int:
     return {32: 2, 4: 8}.get(element_bits, 4)
 
 
-@cache
+@lru_cache(maxsize=64)
 def metadata_layout(element_bits: int, k: int) -> MetadataLayout:
     """Return where the codes of 16 rows of `k` elements are."""
     chunks = k // elements_of_chunk(element_bits)
@@ -103,7 +103,7 @@ class TensorMetadataLayout:
     """How many columns there are to select from."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def tensor_metadata_layout(element_bits: int, k: int, rows: int) -> TensorMetadataLayout:
     """Return where tensor memory has the codes of `rows` rows of `k` elements, one row a lane."""
     row, chunk = np.indices((rows, k // elements_of_chunk(element_bits)))

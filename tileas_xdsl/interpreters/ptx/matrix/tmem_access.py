@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -33,11 +33,14 @@ WEIGHT_STATIONARY = "ws"
 SPARSE_PAIR = "2sp"
 """The group of a pair of CTAs whose A is sparse."""
 
+MAX_TABLES = 64
+"""Tables of cells that are kept of each kind; the largest one takes 256 KiB."""
+
 Group: TypeAlias = Literal["1", "2", "2sp", "ws"]
 """CTAs that multiply together: "1", "2", "2sp", or "ws" for one that keeps its weights."""
 
 
-@cache
+@lru_cache(maxsize=MAX_TABLES)
 def accumulator_cells(m: int, n: int, group: Group) -> Array:
     """Return the cell of each (row, column) of D in one CTA, relative to its first cell."""
     if group == WEIGHT_STATIONARY:
@@ -48,7 +51,7 @@ def accumulator_cells(m: int, n: int, group: Group) -> Array:
     return np.asarray(flat_table(layout)).reshape(n, -1).T.copy()
 
 
-@cache
+@lru_cache(maxsize=MAX_TABLES)
 def register_cells(shape: str, repetitions: int, half_offset: int | None, *, packed: bool) -> Array:
     """Return the cell of each (thread, register) of tcgen05.ld/st, relative to its address.
 
@@ -65,13 +68,13 @@ def shadow_locations_of(cells: Array) -> Array:
     return np.unique(lane // 16 * TENSOR_COLUMNS + column)
 
 
-@cache
+@lru_cache(maxsize=MAX_TABLES)
 def accumulator_shadow_locations(m: int, n: int, group: Group, base: int) -> Array:
     """Return the shadow-memory locations of an accumulator that begins at a cell."""
     return shadow_locations_of(accumulator_cells(m, n, group) + base)
 
 
-@cache
+@lru_cache(maxsize=MAX_TABLES)
 def accumulator_columns(m: int, n: int, group: Group, base: int) -> Array:
     """Return one cell of each column of an accumulator, and its last cell."""
     cells = (accumulator_cells(m, n, group) + base).ravel()

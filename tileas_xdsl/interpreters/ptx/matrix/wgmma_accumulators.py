@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from functools import cache
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -28,7 +28,7 @@ ROWS = 64
 THREADS = 128
 
 
-@cache
+@lru_cache(maxsize=64)
 def register_coordinates(columns: int) -> tuple[Array, Array]:
     """Row and column of each 32-bit element (element of a thread, thread).
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def _matrices_of(site: Site, *, stores: bool) -> _Matrices:
     return _Matrices(ROWS[shape] * COUNTS[name], _bytes_of(layout, 2 if type_ == "b16" else 1))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _bytes_of(name: str, size: int) -> Array:
     """Return by thread and byte of its registers the index of the byte in memory."""
     layout = REGISTER_LAYOUTS[name]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -87,7 +87,7 @@ class Fragment:
         return found.view(UNSIGNED[self.width])
 
 
-@cache
+@lru_cache(maxsize=256)
 def fragment(part: Part, shape: tuple[int, int, int], of: str, element: str) -> Fragment:
     """Return the fragment of an operand; `of` is the type of A and B that decides the blocks."""
     m, n, k = shape
