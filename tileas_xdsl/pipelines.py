@@ -181,6 +181,11 @@ _ALL = (
         _plain(*_LAYOUT),
     ),
     Pipeline(
+        "tileas-schedule",
+        "schedule the loops of kernels of tiles, as attributes that can be edited and compiled on",
+        (_TMA, *_OF_LAUNCHES, *_plain("tileas-generate-schedule", "tileas-assign-buffers")),
+    ),
+    Pipeline(
         "tileas-to-ptx",
         "lay out the tiles of kernels, lower them to the threads of a block, and those to PTX",
         (_TMA, *_OF_LAUNCHES, *_LAID_OUT, *_plain(*_TO_THREADS)),

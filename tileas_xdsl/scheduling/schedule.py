@@ -279,13 +279,15 @@ def read_plan(loop: scf.ForOp) -> LoopPlan:
     if said is None:
         return LoopPlan(None)
     entries = _entries(loop, said, [one.name for one in fields(LoopPlan)])
-    return LoopPlan(
+    plan = LoopPlan(
         _integer(loop, entries, "ii", 1),
         [_role(loop, one) for one in _elements(loop, entries, "roles")],
         [_buffer(loop, one) for one in _elements(loop, entries, "buffers")],
         _turns(loop, entries),
         "ahead" in entries,
     )
+    _verify_plan(loop, plan)
+    return plan
 
 
 def _turns(loop: scf.ForOp, entries: Mapping[str, Attribute]) -> Sequence[int]:
@@ -404,7 +406,8 @@ def clear_placement(op: Operation) -> None:
 
 def verify_schedule(loop: scf.ForOp, schedule: Schedule) -> None:
     """Raise `OpError` where the entries of a schedule contradict one another."""
-    _verify_plan(loop, schedule.plan)
+    if schedule.plan.ii is None:
+        _refuse(loop, f"has no ii in {SCHEDULE}")
     for op, one in schedule.placements.items():
         if schedule.plan.role(one.role) is None:
             _refuse(op, f"is scheduled in the role {one.role}, which its loop does not have")
@@ -419,8 +422,6 @@ def verify_schedule(loop: scf.ForOp, schedule: Schedule) -> None:
 
 
 def _verify_plan(loop: scf.ForOp, plan: LoopPlan) -> None:
-    if plan.ii is None:
-        _refuse(loop, f"has no ii in {SCHEDULE}")
     names = [role.name for role in plan.roles]
     if len({*names}) < len(names):
         _refuse(loop, f"has a role twice in {SCHEDULE}: {', '.join(names)}")

@@ -17,6 +17,7 @@ from tileas_xdsl.scheduling.schedule import (
     Role,
     Schedule,
     loads_of,
+    read_plan,
     verify_schedule,
 )
 
@@ -37,7 +38,9 @@ def schedule_of(one: Scheduled) -> Schedule:
     loads = loads_of(one.found.graph.loop)
     by_load = {nodes[index].operations[0]: count for index, count in one.stages.items()}
     buffers = [BufferPlan(k, by_load[op]) for k, op in enumerate(loads) if op in by_load]
-    schedule = Schedule(LoopPlan(ii, list(one.roles), buffers), placements)
+    given = read_plan(one.found.graph.loop)
+    plan = LoopPlan(ii, list(one.roles), buffers, given.turns, given.ahead)
+    schedule = Schedule(plan, placements)
     _legalise(one, schedule)
     return schedule
 

@@ -35,6 +35,7 @@ from tileas_xdsl.scheduling.resources.register_demand import register_demand
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
 from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, read_plan
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, cached_schedule
+from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.threads.pipeline.warp_allocation import MAX_CONSUMER_REGISTERS, registers_at_entry
 
@@ -102,6 +103,15 @@ def schedule_loop(
     if not found:
         return "no initiation interval has a schedule that keeps what the attributes say"
     return min(found, key=_preference)
+
+
+def pinned_problem(
+    loop: scf.ForOp, plan: LoopPlan, target: Target, options: SchedulerOptions
+) -> LoopProblem:
+    """Return the problem of a loop with the replicas and the stages that its attributes give."""
+    graph = dependence_graph(loop)
+    model = MachineModel(options.model, latencies(target.name), _replicas(graph, plan)[0])
+    return loop_problem(graph, model, _given_stages(graph, plan))
 
 
 def refusal(graph: DependenceGraph) -> str | None:

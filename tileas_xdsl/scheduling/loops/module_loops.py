@@ -8,7 +8,10 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
+from tileas_xdsl.scheduling.loops.pin_conflicts import is_pinned, no_schedule
+from tileas_xdsl.scheduling.loops.schedule_verification import verify_resources
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.target.arch import Target
 
@@ -22,4 +25,19 @@ def schedules(
     """Yield each loop with its schedule, or with a sentence that says why it has none."""
     for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
         for loop in instances_in(function, scf.ForOp):
-            yield loop, schedule_loop(loop, capacity_of(function, loop, target), options)
+            yield loop, checked_schedule(function, loop, target, options)
+
+
+def checked_schedule(
+    function: func.FuncOp, loop: scf.ForOp, target: Target, options: SchedulerOptions
+) -> Scheduled | str:
+    """Return the schedule of a loop, or a sentence that says why it has none.
+
+    Raises `OpError` where no schedule keeps what the program says of one.
+    """
+    found = schedule_loop(loop, capacity_of(function, loop, target), options)
+    if not isinstance(found, str):
+        verify_resources(loop, schedule_of(found), target)
+    elif is_pinned(loop):
+        raise no_schedule(loop, found, target, options)
+    return found

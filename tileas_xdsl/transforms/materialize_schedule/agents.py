@@ -159,13 +159,9 @@ class _Agents:
     def _switch(self, builder: Builder, producer: Block, consumer: Block) -> None:
         warps = [plan.warps * plan.replicas for plan in self._plans]
         registers = [plan.registers for plan in self._plans]
-        builder.insert(
-            AgentSwitchOp(
-                [Region(producer), Region(consumer)],
-                registers,
-                num_warps=warps,
-            )
-        )
+        switch = AgentSwitchOp([Region(producer), Region(consumer)], registers, num_warps=warps)
+        switch.location = self.found.loop.location
+        builder.insert(switch)
         spec = replace(spec_of(self.found), num_warps=sum(warps), occupancy=self._blocks())
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.context import Context
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -10,6 +12,7 @@ from xdsl.passes import ModulePass
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.scheduling.loops.schedule_verification import verify_runnable
 from tileas_xdsl.scheduling.resources.buffer_assignment import ScheduledLoop, assign_buffers
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.scheduling.schedule import SCHEDULE, read_schedule
@@ -50,4 +53,5 @@ class TileasAssignBuffers(ModulePass):
         for one in loops:
             capacity = capacity_of(function, one.loop, target)
             plans = assign_buffers([one], target, capacity.shared_bytes, self.spare)
+            verify_runnable(one.loop, replace(one.schedule, plan=plans[one.loop]), target)
             one.loop.attributes[SCHEDULE] = plans[one.loop].attribute

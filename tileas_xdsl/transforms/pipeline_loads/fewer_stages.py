@@ -29,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import pipeline_of
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType, TiledViewType
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
+from tileas_xdsl.transforms.pipeline_loads.held_stages import held_stages
 
 MIN_STAGES = 1
 """With one stage loads do not overlap with what reads them, but the kernel runs."""
@@ -38,18 +39,21 @@ OVERLAPPING_STAGES = 2
 
 
 def take_stages(function: func.FuncOp, excess: int, least: int = MIN_STAGES) -> bool:
-    """Take as many stages as have `excess` bytes; return False where less than `least` are left."""
+    """Take as many stages as have `excess` bytes; return False where less than `least` are left,
+    or less than a consumer holds at once.
+    """
     pipelines = instances_in(function, CreatePipelineOp)
     if not pipelines or any(STAGES_ARE_A_HINT not in op.attributes for op in pipelines):
         return False
     left = {pipeline: pipeline.stages for pipeline in pipelines}
+    held = held_stages(function)
     missing = max(excess, 1)
     # The pipeline with most stages loses one: the loss of overlap is least there.
     while missing > 0:
         pipeline = max(pipelines, key=left.__getitem__)
         left[pipeline] -= 1
         missing -= tile_bytes(pipeline.view.type) // pipeline.stages
-        if left[pipeline] < least:
+        if left[pipeline] < max(least, held.get(pipeline, 0)):
             return False
     iterators = _iterators(function)
     for pipeline, stages in left.items():

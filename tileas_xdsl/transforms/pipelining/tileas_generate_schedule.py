@@ -13,10 +13,10 @@ from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
-from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions, schedule_loop
-from tileas_xdsl.scheduling.resources.capacity import capacity_of
+from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions
+from tileas_xdsl.scheduling.loops.module_loops import checked_schedule
 from tileas_xdsl.scheduling.resources.machine_model import ModelName
-from tileas_xdsl.scheduling.schedule import SCHEDULE, read_plan, write_schedule
+from tileas_xdsl.scheduling.schedule import write_schedule
 from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
 from tileas_xdsl.scheduling.solvers.search import SolverName
 from tileas_xdsl.target.arch import Target
@@ -89,27 +89,12 @@ def _target(module: ModuleOp) -> Target:
 def _schedule_loops(function: func.FuncOp, target: Target, options: SchedulerOptions) -> None:
     for loop in instances_in(function, scf.ForOp):
         try:
-            found = schedule_loop(loop, capacity_of(function, loop, target), options)
+            found = checked_schedule(function, loop, target, options)
         except (MissingSolverError, ValueError) as error:
             why = note(loop, str(error))
             raise op_error(loop, message("schedule.failed_find"), [why]) from error
-        if not isinstance(found, str):
-            schedule = schedule_of(found)
-            write_schedule(loop, schedule)
-            loop.attributes.pop(NOT_SCHEDULED, None)
-        elif _is_pinned(loop):
-            raise _no_schedule(loop, found)
-        else:
+        if isinstance(found, str):
             loop.attributes[NOT_SCHEDULED] = StringAttr(found)
-
-
-def _is_pinned(loop: scf.ForOp) -> bool:
-    return any(SCHEDULE in op.attributes for op in (loop, *loop.body.block.ops))
-
-
-def _no_schedule(loop: scf.ForOp, why: str) -> Exception:
-    ii = read_plan(loop).ii
-    if ii is None:
-        return op_error(loop, message("schedule.failed_find"), [note(loop, why)])
-    pinned = note(loop, f"the interval is pinned to {ii}")
-    return op_error(loop, message("schedule.modulo_scheduler_returned_no"), [pinned])
+        else:
+            write_schedule(loop, schedule_of(found))
+            loop.attributes.pop(NOT_SCHEDULED, None)

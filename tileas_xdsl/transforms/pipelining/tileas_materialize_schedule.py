@@ -10,9 +10,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.scheduling.loops.schedule_verification import (
+    verify_no_placements,
+    verify_runnable,
+)
 from tileas_xdsl.scheduling.schedule import (
     Role,
     Schedule,
@@ -42,6 +48,7 @@ from tileas_xdsl.transforms.pipeline_loads.candidate_loop import (
     with_following,
     with_loops,
 )
+from tileas_xdsl.transforms.pipeline_loads.held_stages import held_stages
 from tileas_xdsl.transforms.pipeline_loads.launched_blocks import runs_at_once
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
@@ -94,6 +101,7 @@ class TileasMaterializeSchedule(ModulePass):
         for function in instances_in(op, func.FuncOp):
             if function.is_declaration or is_divided(function):
                 continue
+            _verify(function, target)
             if self.default:
                 self._schedule(function, target)
             for loop in instances_in(function, scf.ForOp):
@@ -147,14 +155,16 @@ class TileasMaterializeSchedule(ModulePass):
             _refuse(loop, rings)
             return
         found, later = _filling(with_following(found), rings, stages)
-        if schedule.plan.role(Role.PRODUCER) is None or schedule.plan.role(Role.CONSUMER) is None:
-            _refuse(loop, "it has not both the role of a producer and that of a consumer")
+        problem = _role_problem(found, schedule)
+        if problem is not None:
+            _refuse(loop, problem)
             return
         consumers = write_agents(
             found, schedule, [rings, *later], target, defers=self._defers(found, schedule)
         )
         if self.rotate:
             self._rotate(consumers, schedule)
+        _verify_stages(function, rings)
 
     def _rotate(self, consumers: Sequence[scf.ForOp], schedule: Schedule) -> None:
         rotated = rotate(consumers)
@@ -165,6 +175,39 @@ class TileasMaterializeSchedule(ModulePass):
             if schedule.plan.ahead:
                 for loop in rotated:
                     wait_ahead(loop)
+
+
+def _verify(function: func.FuncOp, target: Target) -> None:
+    """Check the schedules that loops have before, which a person may have written."""
+    for loop in instances_in(function, scf.ForOp):
+        schedule = read_schedule(loop)
+        if schedule is None:
+            verify_no_placements(loop)
+        else:
+            verify_runnable(loop, schedule, target)
+
+
+def _verify_stages(function: func.FuncOp, rings: Sequence[StageRing]) -> None:
+    """Check that the stages of each ring are as many as a consumer holds at once, or more."""
+    held = held_stages(function)
+    for ring, pipeline in zip(rings, instances_in(function, CreatePipelineOp), strict=False):
+        if pipeline.stages < held.get(pipeline, 0):
+            count = f"{pipeline.stages} stage{'s' * (pipeline.stages > 1)}"
+            message = f"has {count}, but its readers hold {held[pipeline]} at once by the schedule"
+            raise op_error(ring.loads[0], message)
+
+
+def _role_problem(found: LoadLoop, schedule: Schedule) -> str | None:
+    """Why no agents are written for the roles of a schedule."""
+    roles = {role.name for role in schedule.plan.roles}
+    if not roles >= {Role.PRODUCER, Role.CONSUMER}:
+        return "it has not both the role of a producer and that of a consumer"
+    if others := sorted(roles - {Role.PRODUCER, Role.CONSUMER}):
+        return f"no agent is written for the role {others[0]}"
+    placed = [schedule.placements.get(load) for load in found.tma_loads]
+    if any(place is not None and place.role is not Role.PRODUCER for place in placed):
+        return "a load by TMA is in the role consumer, and agents of producers issue all of them"
+    return None
 
 
 def _rings(found: LoadLoop, stages: Sequence[int]) -> Sequence[StageRing] | str:

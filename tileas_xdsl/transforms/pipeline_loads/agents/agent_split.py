@@ -107,13 +107,13 @@ class _Division:
         carry_stages(consumer, needed.control, reads, outer.takes, ends, stages, len(first))
         drop_dead(consumer)
         resources = self.resources
-        builder.insert(
-            AgentSwitchOp(
-                [Region(producer), Region(consumer)],
-                resources.registers,
-                num_warps=[PRODUCER_WARPS, resources.warps],
-            )
+        switch = AgentSwitchOp(
+            [Region(producer), Region(consumer)],
+            resources.registers,
+            num_warps=[PRODUCER_WARPS, resources.warps],
         )
+        switch.location = self.found.loop.location
+        builder.insert(switch)
         spec = replace(
             spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
         )
