@@ -238,3 +238,31 @@ func.func @matrix_of_batch(%a: tensor<16x32xf16>, %b: !nv_tileaa.ptr<f8E4M3FN, 1
 // CHECK-NEXT:    %[[MATRIX:.*]] = nv_tileas.view %x : {{.*}} -> tensor<32x32xf8E4M3FN, #nv_tileas<space smem>>
 // CHECK-NEXT:    %[[READ:.*]] = nv_tileas.convert_layout %[[MATRIX]] : {{.*}} -> tensor<32x32xf8E4M3FN>
 // CHECK-NEXT:    %wide = arith.extf %[[READ]]
+
+// -----
+
+// Products of batches are not those of transposes.
+
+func.func @batch(%a: !nv_tileaa.ptr<i8, 1>, %b: !nv_tileaa.ptr<i8, 1>, %k: index, %to: !nv_tileas.tiled_view<1x128x32xi32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i8, 1>
+  %pb = nv_tileaa.assume %b, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i8, 1>
+  %ma = nv_tileaa.make_memref %pa, sizes[], strides[] : !nv_tileaa.ptr<i8, 1> -> memref<4x128x320xi8, strided<[40960, 320, 1]>>
+  %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<i8, 1> -> memref<4x320x32xi8, strided<[10240, 32, 1]>>
+  %va = nv_tileas.view %ma : memref<4x128x320xi8, strided<[40960, 320, 1]>> -> !nv_tileas.tiled_view<1x128x16xi8, gmem>
+  %vb = nv_tileas.view %mb : memref<4x320x32xi8, strided<[10240, 32, 1]>> -> !nv_tileas.tiled_view<1x16x32xi8, gmem>
+  %nothing = arith.constant dense<0> : tensor<1x128x32xi32>
+  %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<1x128x32xi32>) {
+    %x = nv_tileas.tiled_load %va[%zero, %zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x128x16xi8, gmem> -> tensor<1x128x16xi8>
+    %y = nv_tileas.tiled_load %vb[%zero, %i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x16x32xi8, gmem> -> tensor<1x16x32xi8>
+    %d = nv_tileas.dot %x, %y, %acc {atom = #nv_tileas<atom mma_i8_i8_i32>, signedness_a = #nv_tileas<signedness signed>, signedness_b = #nv_tileas<signedness signed>} : tensor<1x128x16xi8>, tensor<1x16x32xi8>, tensor<1x128x32xi32> -> tensor<1x128x32xi32>
+    scf.yield %d : tensor<1x128x32xi32>
+  }
+  nv_tileas.tiled_store %sum, %to[%zero, %zero, %zero] {atom = #nv_tileas<atom stg>} : tensor<1x128x32xi32>, !nv_tileas.tiled_view<1x128x32xi32, gmem>
+  func.return
+}
+
+// CHECK-LABEL: func.func @batch
+// CHECK:         %d = nv_tileas.dot %x, %y, %acc
+// CHECK-SAME:    tensor<1x128x16xi8, #nv_tileas<space smem>>

@@ -59,9 +59,11 @@ class ExchangeOperands(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DotOp, rewriter: PatternRewriter) -> None:
         computed, columns = _computed_b(op), computed_columns(op.b)
-        if not is_of_stage(op.a) or not _is_accumulated_apart(op) or not _is_cheaper(op):
-            return
         insert, transposed = Insert(rewriter.insert), (1, 0)
+        if len(shape_of(op.a.type)) != len(transposed) or not is_of_stage(op.a):
+            return
+        if not _is_accumulated_apart(op) or not _is_cheaper(op):
+            return
         if computed is None and columns is not None and takes_columns(op, columns):
             computed = permutation(Permuted(columns, transposed), insert)
         elif computed is None or not is_computed_fragment(op, computed):
