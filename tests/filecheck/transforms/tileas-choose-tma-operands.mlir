@@ -243,7 +243,7 @@ func.func @matrix_of_batch(%a: tensor<16x32xf16>, %b: !nv_tileaa.ptr<f8E4M3FN, 1
 
 // Products of batches are not those of transposes.
 
-func.func @batch(%a: !nv_tileaa.ptr<i8, 1>, %b: !nv_tileaa.ptr<i8, 1>, %k: index, %to: !nv_tileas.tiled_view<1x128x32xi32, gmem>) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+func.func @batch(%a: !nv_tileaa.ptr<i8, 1>, %b: !nv_tileaa.ptr<i8, 1>, %c: !nv_tileaa.ptr<i32, 1>, %k: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %pa = nv_tileaa.assume %a, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i8, 1>
@@ -252,6 +252,9 @@ func.func @batch(%a: !nv_tileaa.ptr<i8, 1>, %b: !nv_tileaa.ptr<i8, 1>, %k: index
   %mb = nv_tileaa.make_memref %pb, sizes[], strides[] : !nv_tileaa.ptr<i8, 1> -> memref<4x320x32xi8, strided<[10240, 32, 1]>>
   %va = nv_tileas.view %ma : memref<4x128x320xi8, strided<[40960, 320, 1]>> -> !nv_tileas.tiled_view<1x128x16xi8, gmem>
   %vb = nv_tileas.view %mb : memref<4x320x32xi8, strided<[10240, 32, 1]>> -> !nv_tileas.tiled_view<1x16x32xi8, gmem>
+  %pc = nv_tileaa.assume %c, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<i32, 1>
+  %mc = nv_tileaa.make_memref %pc, sizes[], strides[] : !nv_tileaa.ptr<i32, 1> -> memref<4x128x32xi32, strided<[4096, 32, 1]>>
+  %to = nv_tileas.view %mc : memref<4x128x32xi32, strided<[4096, 32, 1]>> -> !nv_tileas.tiled_view<1x128x32xi32, gmem>
   %nothing = arith.constant dense<0> : tensor<1x128x32xi32>
   %sum = scf.for %i = %zero to %k step %one iter_args(%acc = %nothing) -> (tensor<1x128x32xi32>) {
     %x = nv_tileas.tiled_load %va[%zero, %zero, %i] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x128x16xi8, gmem> -> tensor<1x128x16xi8>
