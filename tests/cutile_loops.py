@@ -164,3 +164,13 @@ def claimed(counter, x, y, out, tm: Int, tn: Int, tk: Int):
             acc = ct.mma(ct.load(x, (i, k), (tm, tk)), ct.load(y, (k, j), (tk, tn)), acc)
         ct.store(out, (i, j), acc.astype(out.dtype))
         tile = ct.atomic_add(counter, (0,), 1)
+
+
+@ct.kernel
+def counted(counter, x, y, out, tm: Int, tn: Int, tk: Int):
+    """A product whose iterations are counted, in cuTile's default order."""
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, axis=1, shape=(tm, tk))):
+        acc = ct.mma(ct.load(x, (0, k), (tm, tk)), ct.load(y, (k, 0), (tk, tn)), acc)
+        ct.atomic_add(counter, (0,), 1)
+    ct.store(out, (0, 0), acc.astype(out.dtype))

@@ -192,6 +192,21 @@ def claims() -> Problem:
     return queue(loops.claimed)
 
 
+def counted() -> Problem:
+    """A product of four iterations, each of which counts itself behind what it has loaded."""
+    m, n, k, tiles = 64, 64, 128, (64, 64, 32)
+
+    def make(rng: Rng) -> Sequence[Any]:
+        return [np.zeros(1, np.int32), *_halves(rng, (m, k), (k, n), (m, n)), *tiles]
+
+    def references(arguments: Sequence[Any]) -> Mapping[int, Reference]:
+        x, y = (a.astype(np.float64) for a in arguments[1:3])
+        found = Reference(x @ y, ERROR * (1 + np.abs(x @ y)))
+        return {0: Reference(np.array([k // tiles[-1]])), 3: found}
+
+    return Problem("counted", loops.counted, make, references, (1, 1, 1))
+
+
 ROWS = "multiplies nothing: what it loads"
 
 KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
@@ -199,6 +214,7 @@ KINDS: Mapping[str, tuple[Callable[[], Problem], str]] = {
     "product, persistent": (lambda: persistent.PROBLEMS[0], ""),
     "product, tiles of a counter": (queue, ""),
     "product, claims of tiles": (claims, ""),
+    "product, counted": (counted, "a store comes before what it loads"),
     "product, grouped": (lambda: grouped_matmul.PROBLEMS[0], ""),
     "product, split along K": (lambda: split_k.PROBLEMS[0], ""),
     "products, two accumulators": (gated, ""),
@@ -249,7 +265,7 @@ def test_a_loop_has_agents_or_says_why_not(kind: str, target: str) -> None:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("order", ["lazy", "eager", "random"])
 @pytest.mark.parametrize(
-    "make", [gated, queue, claims, windowed, paged, sparse, latent, convolution]
+    "make", [gated, queue, claims, counted, windowed, paged, sparse, latent, convolution]
 )
 def test_a_loop_is_right_in_any_order_of_completion(
     make: Callable[[], Problem], order: str

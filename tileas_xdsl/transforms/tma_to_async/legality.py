@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.ir_queries import constant_integer
+from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
+from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import MemScope, MemSemantic
+from tileas_xdsl.dialects.nv_tileas.memory.atomics import PointedAtomicOp
 from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import check_tma_reduction
@@ -25,7 +28,10 @@ from tileas_xdsl.transforms.tma_to_async.candidates import Request, TiledOp
 from tileas_xdsl.transforms.tma_to_async.descriptors import Binding
 from tileas_xdsl.transforms.tma_to_async.global_arrays import offset_problem
 
-_IN_ORDER = (CreateNoneOp, LoadOp, StoreOp, *TiledOp.__args__)
+_IN_ORDER = (
+    *(CreateNoneOp, GridDependencyOp),
+    *(LoadOp, StoreOp, PointedAtomicOp, *TiledOp.__args__),
+)
 """Operations that are complete when the next one begins, so that their tokens are."""
 
 
@@ -90,22 +96,26 @@ def _check_order(request: Request) -> None:
     token = request.op.token
     if token is None or isinstance(token.type, AsyncTokenType):
         return
-    if not all(_is_done(origin) for origin in _tokens(token)):
+    if not all(map(_is_done, _joined(token))):
         raise op_error(
             request.op,
             "comes after a memory token of asynchronous work, which nothing can wait for",
         )
 
 
-def _tokens(token: SSAValue) -> Sequence[SSAValue]:
-    """What a token may be, behind control flow."""
-    return origins(token)
+def _joined(token: SSAValue) -> Iterator[SSAValue]:
+    """What a token may be behind control flow, and all that it joins."""
+    pending, seen = [token], set[SSAValue]()
+    while pending:
+        for origin in origins(pending.pop()):
+            if isinstance(origin.owner, JoinMemTokenOp):
+                pending += set(origin.owner.operands) - seen
+                seen.update(origin.owner.operands)
+            else:
+                yield origin
 
 
 def _is_done(token: SSAValue) -> bool:
-    if isinstance(token, BlockArgument):
-        return False
-    assert isinstance(token.owner, Operation)
     return isinstance(token.owner, _IN_ORDER)
 
 

@@ -74,6 +74,24 @@ def test_the_producer_of_a_pipeline_waits_too(target: str) -> None:
     assert kernel.assemble().spills == 0
 
 
+@ct.kernel
+def multiplied_once(a, b, c):
+    ct.grid_dependency_control_wait()
+    x = ct.load(a, (0, 0), (128, 64))
+    ct.store(c, (0, 0), ct.mma(x, ct.load(b, (0, 0), (64, 128)), ct.zeros((128, 128), ct.float32)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_product_of_no_loop_is_of_what_was_waited_for(target: str) -> None:
+    a, b = (RNG.integers(-4, 5, shape).astype(np.float16) for shape in ((128, 64), (64, 128)))
+    arguments = (a, b, np.zeros((128, 128), np.float32))
+    kernel = tileas.compile(multiplied_once, *arguments, target=target)
+    assert _actions(kernel.ptx)[:2] == ["wait", "cp.async.bulk.tensor.2d.shared"]
+    found = kernel.emulate(*arguments, grid=1, order="lazy")
+    assert not found.findings
+    np.testing.assert_array_equal(found.arrays[2], a.astype(np.float32) @ b.astype(np.float32))
+
+
 ALIASED = """
 cuda_tile.module @m {
   entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>) {
