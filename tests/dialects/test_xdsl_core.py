@@ -43,6 +43,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
+from xdsl.utils import hints
 from xdsl.utils.exceptions import PyRDLTypeError, VerifyException
 from xdsl.utils.hints import isa
 
@@ -248,3 +249,34 @@ def test_constraints_of_hints_are_made_once() -> None:
     with pytest.raises(PyRDLTypeError, match="unexpected context"):
         irdl.irdl_to_attr_constraint(TypeVar("T", bound=Attribute))
     assert irdl.irdl_to_attr_constraint(Attribute) == AnyAttr()
+
+
+def test_what_is_of_another_class_is_told_apart_without_a_message() -> None:
+    @irdl_attr_definition
+    class Silent(ParametrizedAttribute):
+        name = "test.silent"
+
+        def __str__(self) -> str:
+            raise AssertionError("nobody reads this")
+
+    assert not hints.isa(Silent(), TensorType[Attribute])
+    assert hints.isa(TensorType(f32, [2]), TensorType[Attribute])
+    assert not hints.isa(TensorType(f32, [2]), TensorType[IntegerType])
+    assert hints.isa([i32], list[IntegerType])
+    assert not hints.isa([f32], list[IntegerType])
+    assert hints.isa(i32, IntegerType | TensorType[Attribute])
+
+
+def test_operations_of_xdsl_take_parts_as_before() -> None:
+    value = ir.TestOp(result_types=[i32])
+    added = arith.AddiOp(value, value.results[0])
+    assert added.result.type == i32
+    assert "overflowFlags" in added.properties
+    casted = arith.ExtUIOp(value, i64)
+    assert (tuple(casted.operands), casted.result.type) == (tuple(value.results), i64)
+    assert scf.YieldOp(value).arguments == tuple(value.results)
+    assert [use.operation for use in value.results[0].uses][-1] is added
+    with pytest.raises(ValueError, match="Expected 2 operand"):
+        IRDLOperation.__init__(
+            arith.AddiOp.__new__(arith.AddiOp), operands=[value.results[0]], result_types=[i32]
+        )

@@ -13,7 +13,11 @@ class, and hashes 40,000 values and operations.
     @irdl_attr_definition       compiles up to six methods            `data_classes.dataclass`
     @irdl_op_definition         reads fields and formats              when one is made, in dialects
                                                                       of xDSL
-    isa(x, TensorType[F])       makes the constraint, 30 objects      remembers it
+    isa(x, TensorType[F])       makes the constraint, 30 objects,     remembers it, and asks for
+                                and a message if it is none           the class first
+    IntegerAttr(1, i32)         asks the constraint of each           looks at the classes of
+                                parameter                             parameters
+    arith.AddiOp(a, b)          asks which part is a group            fills parts in, if none is
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
     block.add_op(op)            walks from the block to the module:   one without regions has
@@ -36,17 +40,22 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from xdsl import irdl
+from xdsl.dialects import builtin
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import BlockOps, OpOperands, OpSuccessors
 from xdsl.irdl import AttrConstraint, IRDLOperation, attributes, operations
-from xdsl.irdl.operations import BeforeVariadicSingleAccessor
+from xdsl.irdl.attributes import ParamAttrDef
+from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VariadicDef
+from xdsl.utils import hints
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
+from tileas_xdsl.dialects.field_init import SINGLE, init_of_groups
 from tileas_xdsl.dialects.key_sharing import share_keys
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
+from tileas_xdsl.dialects.parameter_checks import verify_parameters
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -80,6 +89,9 @@ def accelerate() -> None:
     type.__setattr__(TensorType, "get_shape", _shape)
     type.__setattr__(VectorType, "get_shape", _shape)
     type.__setattr__(BeforeVariadicSingleAccessor, "__get__", single_part)
+    type.__setattr__(ParamAttrDef, "verify", verify_parameters)
+    type.__setattr__(IRDLOperation, "__init__", _init)
+    hints.__dict__["isa"] = builtin.__dict__["isa"] = _isa
     attributes.__dict__["dataclass"] = dataclass
     irdl.__dict__["irdl_to_attr_constraint"] = _constraint_of
     irdl.__dict__["irdl_op_definition"] = _defined
@@ -122,6 +134,52 @@ def _constraint_of(hint: Any, *, allow_type_var: bool = False) -> AttrConstraint
 @lru_cache(1 << 10)
 def _remembered_constraint(hint: Any, allow_type_var: bool) -> AttrConstraint:
     return attributes.irdl_to_attr_constraint(hint, allow_type_var=allow_type_var)
+
+
+_isa_any = hints.isa
+
+
+def _isa(arg: Any, hint: Any) -> bool:
+    """Return whether something is of a type: of IR, the class is asked first.
+
+    Whatever an attribute was made of, `Attribute` asks for no more of its parameters.
+    """
+    kind: Any = getattr(hint, "__origin__", None)
+    if type(kind) is not PlainTests:
+        return _isa_any(arg, hint)
+    return isinstance(arg, kind) and (hint.__args__ == _ATTRIBUTE or _isa_any(arg, hint))
+
+
+_ATTRIBUTE = (Attribute,)
+
+
+_init_any: Any = vars(IRDLOperation)["__init__"]
+
+
+def _init(self: IRDLOperation, **parts: Any) -> None:
+    """Initialise an operation; one of single operands and results without a look at each."""
+    operands, types = parts.get("operands") or (), parts.get("result_types") or ()
+    is_plain = (len(operands), len(types)) == _counts(type(self))
+    if is_plain and SINGLE.issuperset(map(type, operands)) and all(map(_is_type, types)):
+        init_of_groups(self, **{name: part for name, part in parts.items() if part is not None})
+    else:
+        _init_any(self, **parts)
+
+
+@lru_cache(None)
+def _counts(kind: type[IRDLOperation]) -> tuple[int, int] | None:
+    """Return how many operands and results operations have, all of which are single."""
+    definition = kind.get_irdl_definition()
+    if definition.options or definition.regions or definition.successors:
+        return None
+    parts = [each for _, each in (*definition.operands, *definition.results)]
+    if any(isinstance(part, VariadicDef) for part in parts):
+        return None
+    return len(definition.operands), len(definition.results)
+
+
+def _is_type(given: object) -> bool:
+    return isinstance(given, Attribute)
 
 
 def _verify(self: Attribute) -> None:
