@@ -15,7 +15,7 @@ from tileas_xdsl.analysis.values.integer_bounds import is_never_negative, upper_
 from tileas_xdsl.analysis.values.launches.launch_steps import LaunchSteps
 from tileas_xdsl.analysis.values.rows.divisors import row_divisor
 from tileas_xdsl.analysis.values.rows.strides import row_step
-from tileas_xdsl.dialects.memoized_walks import memoized_walk
+from tileas_xdsl.dialects.memoized_walks import memoized_walk, one_walk
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.threads.codegen.known_integers import constant_value, interval_of
 from tileas_xdsl.transforms.peel_masks.affine_elements import Affine, AffineElements
@@ -61,6 +61,30 @@ def test_a_walk_that_failed_keeps_nothing() -> None:
         halves(4)
     fails.append(False)
     assert halves(4) == 0
+
+
+def test_an_analysis_asks_each_question_once_and_the_next_one_again() -> None:
+    """One within another is part of it; answers are gone when the outer one fails."""
+    asked: list[int] = []
+
+    @memoized_walk
+    def ways(number: int) -> int:
+        asked.append(number)
+        return 1 if number == 0 else 2 * ways(number - 1)
+
+    def analysis() -> None:
+        with one_walk():
+            with one_walk():
+                assert [ways(2), ways(2)] == [4, 4]
+            assert ways(3) == 8
+            raise ValueError("once")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="once"):
+            analysis()
+    assert asked == [2, 1, 0, 3] * 2
+    assert ways(0) == 1
+    assert asked[-1] == 0
 
 
 def _chain(first: str, type_: str, ops: Sequence[str]) -> SSAValue:

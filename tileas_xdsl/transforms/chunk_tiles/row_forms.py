@@ -157,14 +157,14 @@ def choose_row_form(kernel: func.FuncOp, target: Target, mode: str) -> RowForm |
     spec = KernelFacts(kernel).spec
     threads = spec.num_warps * WARP
     blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
-    free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
-    free -= peak_registers(kernel.body, within_reach(kernel, resident_registers)) // threads
     if mode == "auto" and blocks > MAX_BLOCKS:
         return None
     plans = [replace(plan, kept=kept) for plan in phase_plans(kernel) if (kept := _kept(plan))]
     if not plans:
         return None
     plan = max(plans, key=_bytes)
+    free = registers_at_entry(threads, target, blocks) - EXPECTED_HEADROOM
+    free -= peak_registers(kernel.body, within_reach(kernel, resident_registers)) // threads
     return _weighed(plan, _cut(plan, spec.num_warps, target), blocks, threads, free, target, mode)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 from support.ir import parse
@@ -155,3 +156,16 @@ def test_what_is_live_inside_of_a_loop() -> None:
     (loop,) = (op for op in function.walk() if op.name == "scf.for")
     assert peak_registers(function.body, tile_registers) == 4 * 64
     assert peak_registers(function.body, tile_registers, within=loop) == 2 * 64
+
+
+def test_a_long_chain_is_followed_once_from_its_beginning() -> None:
+    """Each operation followed all of the chain in front of it, which took all frames of Python."""
+    steps = sys.getrecursionlimit() + 1
+    chain = "\n".join(f"%v{n + 1} = arith.addf %v{n}, %x : tensor<8xf32>" for n in range(steps))
+    module = parse(
+        "func.func @f(%x: tensor<8xf32>) {\n"
+        f"%v0 = arith.mulf %x, %x : tensor<8xf32>\n{chain}\n"
+        f'"test.op"(%v{steps}) : (tensor<8xf32>) -> ()\nfunc.return\n}}'
+    )
+    (function,) = module.body.block.ops
+    assert peak_registers(function.regions[0], tile_registers) == 2 * 8

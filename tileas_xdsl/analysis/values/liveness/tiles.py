@@ -44,8 +44,9 @@ from tileas_xdsl.analysis.layouts.tile_groups import FREE_TILES
 from tileas_xdsl.analysis.memory.kept_tiles import is_kept
 from tileas_xdsl.analysis.values.coordinate_tiles import is_from_coordinates
 from tileas_xdsl.analysis.values.liveness.captured import captured_values
-from tileas_xdsl.diagnostics.walking import operands_of, operations_of
+from tileas_xdsl.diagnostics.walking import operands_of, operations_in, operations_of
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
+from tileas_xdsl.dialects.memoized_walks import one_walk
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
@@ -143,7 +144,8 @@ def _liveness(
     region: Region, words: Words, within: Operation | None = None, *, is_gated: bool = False
 ) -> _Liveness:
     found = _Liveness(words, within, is_gated=is_gated)
-    found.of_region(region)
+    with one_walk():
+        found.of_region(region)
     return found
 
 
@@ -186,10 +188,13 @@ class _Liveness:
         self.peak = 0
         self.values: dict[int, SSAValue] = {}
         self.captured: Mapping[Operation, Collection[SSAValue]] = {}
+        self.read: dict[Operation, list[SSAValue]] = {}
 
     def of_region(self, region: Region) -> None:
         """See all points of a region, after which nothing is live."""
         self.captured = captured_values(region)
+        for op in operations_in(region):
+            self.read[op] = self._read(op)
         for block in region.blocks:
             self._of_block(block, _LiveValues(self.words))
 
@@ -200,12 +205,15 @@ class _Liveness:
             if op.regions:
                 self._of_regions(op, live)
             live.remove(op.results)
-            live.add(self._read(op))
+            live.add(self.read[op])
             self._see(live)
         live.remove(block.args)
 
     def _read(self, op: Operation) -> list[SSAValue]:
-        """The tiles that an operation reads: of one that is streamed, those after it."""
+        """The tiles that an operation reads: of one that is streamed, what it is computed of.
+
+        That is known: operations are asked in program order.
+        """
         found: list[SSAValue] = []
         for value in operands_of(op):
             found += self._sources(value)
@@ -224,7 +232,7 @@ class _Liveness:
             return ()
         if not _is_by_element(made):
             return (value,)
-        sources = {*self._read(made)}
+        sources = {*self.read[made]}
         taken, whole = sum(map(self.words, sources)), self.words(value)
         is_gate = self.is_gated and taken == whole and _is_run(made, user)
         is_streamed = not sources or 0 < taken < whole or is_gate

@@ -72,12 +72,13 @@ def _before(op: Operation, block: Block) -> Sequence[Operation]:
 def _fits(function: func.FuncOp, target: Target, loads: Sequence[Operation]) -> bool:
     """Whether as many warps are resident with what is loaded ahead as without, or it is little."""
     threads = KernelFacts(function).spec.num_warps * WARP
-    live = peak_registers(function.body, resident_registers)
     added = sum(tile_registers(op.results[0]) for op in loads)
+    if added <= FEW_REGISTERS * threads:
+        return True
+    live = peak_registers(function.body, resident_registers)
     resident = max(threads, ENOUGH_WARPS * WARP)
     registers = target.registers_per_multiprocessor // resident
-    fits = (live + added) // threads + EXPECTED_HEADROOM <= registers
-    return fits or added <= FEW_REGISTERS * threads
+    return (live + added) // threads + EXPECTED_HEADROOM <= registers
 
 
 def _may_be_passed(op: Operation) -> bool:
