@@ -1,9 +1,10 @@
 """What verification looks at, as one list that is compared by identity.
 
     func.func @f(%a : i32) { %b = arith.addi %a, %a : i32 ... }
-    -> [..., block, region, %a, i32, addi, block, loc, %a, %a, None, i32, None, None, None, ...]
+    -> [..., block, region, %a, i32, addi, block, loc, (%a, %a), (), (%b,), i32, None, ...]
 
-Operations, values and blocks are what a pass changes in place; types and attributes are immutable.
+Operations, values and blocks are what a pass changes in place; types and attributes are immutable,
+and operands and successors are tuples, of which a pass makes another one.
 So two equal lists are the same IR, which is valid after a pass if it was before.  Half of the
 passes of a pipeline leave a given kernel alone, but for their name on the module, which no verifier
 reads.
@@ -39,11 +40,17 @@ def is_same(old: Sequence[object], new: Sequence[object]) -> bool:
 
 
 def _add_operation(op: Operation, attributes: Mapping[str, Attribute], facts: list[object]) -> None:
-    """One operation; `None` separates lists, its block says at which depth it is."""
-    facts += (op, op.parent, op.location, *operands_of(op), *successors_of(op), None)
-    facts += map(type_of, op.results)
-    facts += (None, *op.properties, *op.properties.values(), None)
-    facts += (*attributes, *attributes.values(), None)
+    """One operation; `None` is in front of its attributes, its block says how deep it is."""
+    results = op.results
+    facts += (op, op.parent, op.location, operands_of(op), successors_of(op), results)
+    facts += map(type_of, results)
+    if properties := op.properties:
+        facts += properties
+        facts += properties.values()
+    facts.append(None)
+    if attributes:
+        facts += attributes
+        facts += attributes.values()
     for region in op.regions:
         _add_region(region, facts)
 
