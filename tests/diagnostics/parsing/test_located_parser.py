@@ -104,6 +104,10 @@ def test_parses_the_same_ir_as_xdsl(ctx: Context, parse):
         ("@", "1:1: error: Unexpected end of file after @."),
         ("%0 = arith.constnt 1 : i32", "1:6: error: Operation arith.constnt is not registered"),
         ('"no.op"() : () -> ()', "1:1: error: Operation no.op is not registered"),
+        (
+            "func.func @f() {\n  retrn\n}",
+            "2:3: error: Operation retrn is not registered; did you mean func.return",
+        ),
         ('"test.op"() {a = #no.attr} : () -> ()', "1:18: error: 'no.attr' is not registered"),
         ('"test.op"() : () -> !no.type', "1:21: error: 'no.type' is not registered"),
         (

@@ -229,13 +229,16 @@ class LocatedParser(Parser):
 
     def _unknown_custom_operation(self, name: str) -> str:
         """MLIR's text: what else was tried in the default dialect."""
-        default = next(reversed(self._parser_state.dialect_stack), "builtin")
-        tried = "" if "." in name else f" (tried '{default}.{name}' as well)"
+        tried = "" if "." in name else f" (tried '{self._in_default_dialect(name)}' as well)"
         return f"custom op '{name}' is unknown{tried}"
+
+    def _in_default_dialect(self, name: str) -> str:
+        return f"{next(reversed(self._parser_state.dialect_stack), 'builtin')}.{name}"
 
     def _unknown_operation_hint(self, name: str) -> str:
         dialect, dot, _ = name.partition(".")
-        if hint := did_you_mean(name, (op.name for op in self.ctx.loaded_ops)):
+        whole = name if dot else self._in_default_dialect(name)
+        if hint := did_you_mean(whole, (op.name for op in self.ctx.loaded_ops)):
             return f"; {hint}"
         if dot and dialect not in (known := list(self.ctx.registered_dialect_names)):
             return f"; there is no dialect '{dialect}', {did_you_mean(dialect, known)}".rstrip(", ")

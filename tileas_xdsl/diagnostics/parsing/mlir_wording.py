@@ -43,7 +43,7 @@ def is_of_the_parser(message: str) -> bool:
     return message.startswith(_OF_THE_PARSER) or _OF_AN_OPERATION.match(message) is not None
 
 
-_OF_AN_OPERATION = re.compile(r"'[\w.$]+' op ")
+_OF_AN_OPERATION = re.compile(r"'[\w.$]+' op |Operation [\w.$]+ is not registered")
 
 
 _OF_THE_PARSER = (
