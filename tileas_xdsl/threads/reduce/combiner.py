@@ -21,12 +21,14 @@ from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import FloatMode, float_mode
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.xdsl_ops import constant_op
 from tileas_xdsl.layout.units import WARP, WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import recreate
 from tileas_xdsl.threads.codegen.warp_shuffle import across
 from tileas_xdsl.threads.convert.element_conversion import map_elements
-from tileas_xdsl.threads.registers.vector_values import element, length, strip
+from tileas_xdsl.threads.reduce.constant_tail import ConstantTail, constant_tail
+from tileas_xdsl.threads.registers.vector_values import element, joined, length, strip
 
 REDUX: Mapping[str, str] = {
     "arith.addi": "add",
@@ -42,6 +44,9 @@ REDUX: Mapping[str, str] = {
 
 EXTREMES = ("arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf")
 """What gives one of its operands, and rounds nothing."""
+
+SUMS = ("arith.addf", "arith.addi")
+"""What adds: a zero and a zero are a zero."""
 
 UNSIGNED = ("arith.maxui", "arith.minui")
 
@@ -138,24 +143,50 @@ class Combiner:
         return self._halved(part)
 
     def _halved(self, part: SSAValue) -> SSAValue:
+        """Combine the elements of a vector; of equal constants at its end one stands for all."""
+        tail = self._tail(part)
+        kept = length(part) if tail is None else length(part) - tail.count
         if self.name == arith.AddfOp.name and (product := exact_product(part)) is not None:
-            part = self._sums_of_products(product)
+            part = self._sums_of_products(product, kept)
+            kept = length(part)
         while (count := length(part)) > 1:
-            halves = (strip(self.e, part, first, count // 2) for first in (0, count // 2))
-            part = self.combine(*halves)
-        return element(self.e, part, 0)
+            part, kept = self._half(part, count // 2, kept)
+        found = element(self.e, part, 0)
+        if tail is None:
+            return found
+        return self.combine(found, self.e.insert(constant_op(tail.number)).result)
 
-    def _sums_of_products(self, product: arith.MulfOp) -> SSAValue:
-        """Return a few partial sums of products, each of which is added as it is computed."""
-        count = length(product.result)
-        few = gcd(count, PARTIAL_SUMS)
+    def _half(self, part: SSAValue, half: int, kept: int) -> tuple[SSAValue, int]:
+        """Combine the halves of a vector, whose elements behind `kept` are left out."""
+        if kept <= half:
+            return strip(self.e, part, 0, half), kept
+        both = kept - half
+        made = self.combine(*(strip(self.e, part, first, both) for first in (0, half)))
+        if both < half:
+            made = joined(self.e, [made, strip(self.e, part, both, half - both)])
+        return made, half
+
+    def _tail(self, part: SSAValue) -> ConstantTail | None:
+        """The constants at the end of a vector, if combining two of them gives the same again."""
+        tail = constant_tail(part)
+        if tail is None or tail.count >= length(part):
+            return None
+        is_neutral = self.name in SUMS and not tail.number.value.data
+        return tail if self.name in EXTREMES or is_neutral else None
+
+    def _sums_of_products(self, product: arith.MulfOp, kept: int) -> SSAValue:
+        """Return a few partial sums of products, each of which is added as it is computed.
+
+        Products behind the first `kept` are left out.
+        """
+        few = gcd(length(product.result), PARTIAL_SUMS)
 
         def factors(first: int) -> tuple[SSAValue, SSAValue]:
             a, b = (strip(self.e, factor, first, few) for factor in product.operands)
             return a, b
 
         sums = self.e.insert(arith.MulfOp(*factors(0))).result
-        for first in range(few, count, few):
+        for first in range(few, kept, few):
             a, b = factors(first)
             sums = self.e.insert(math.FmaOp(a, b, sums)).result
         return sums
