@@ -559,7 +559,7 @@ func.func @scaled_product(%a: tensor<64x64xf8E4M3FN, #nv_tileas.shared<(64,64),(
 // CHECK-NEXT:    %column = nv_tileas.expand_dims {{.*}} -> tensor<64x1xf32, #nv_tileas.linear<"((8,2,4),1,4):((4@thread,1@value,32@thread),0,1@thread)">>
 
 // 17. What is only stored, as a view, is stored by the threads that have it: rows by chunks, and values of
-// rows by one of the threads that share a row.
+// rows, as a line or a column, by one of the threads that share a row.
 
 func.func @stored(%x: !nv_tileaa.ptr<f16, 1>, %y: !nv_tileas.tiled_view<1x16x128xf16, gmem>, %z: !nv_tileas.tiled_view<1x16xf16, gmem>, %i: index) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %pitch = arith.constant 128 : i32
@@ -584,6 +584,10 @@ func.func @stored(%x: !nv_tileaa.ptr<f16, 1>, %y: !nv_tileas.tiled_view<1x16x128
   nv_tileas.tiled_store %box, %y[%i, %i, %i] {atom = #nv_tileas<atom stg>} : tensor<1x16x128xf16>, !nv_tileas.tiled_view<1x16x128xf16, gmem>
   %line = nv_tileas.view %s : tensor<16xf16> -> tensor<1x16xf16>
   nv_tileas.tiled_store %line, %z[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<1x16xf16>, !nv_tileas.tiled_view<1x16xf16, gmem>
+  %column = nv_tileas.expand_dims %s {axis = 1 : i32} : tensor<16xf16> -> tensor<16x1xf16>
+  %twice = arith.addf %column, %column : tensor<16x1xf16>
+  %sum = nv_tileas.view %twice : tensor<16x1xf16> -> tensor<1x16xf16>
+  nv_tileas.tiled_store %sum, %z[%i, %i] {atom = #nv_tileas<atom stg>} : tensor<1x16xf16>, !nv_tileas.tiled_view<1x16xf16, gmem>
   func.return
 }
 
@@ -591,3 +595,4 @@ func.func @stored(%x: !nv_tileaa.ptr<f16, 1>, %y: !nv_tileas.tiled_view<1x16x128
 // CHECK:         %a = nv_tileas.load {{.*}} -> tensor<16x128xf16, #nv_tileas.blocked<"((8,2),(8,16)):((16@thread,8@value),(1@value,1@thread))">>
 // CHECK:         nv_tileas.tiled_store %box, {{.*}} : tensor<1x16x128xf16, #nv_tileas.blocked<"(1,(8,2),(8,16)):(0,(16@thread,8@value),(1@value,1@thread))">>
 // CHECK:         nv_tileas.tiled_store %line, {{.*}} : tensor<1x16xf16, #nv_tileas.linear<
+// CHECK:         nv_tileas.tiled_store %sum, {{.*}} : tensor<1x16xf16, #nv_tileas.linear<

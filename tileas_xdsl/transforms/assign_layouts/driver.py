@@ -70,6 +70,8 @@ def assign_layouts(
     )
     for is_memory in (False, True):
         for group in by_size:
+            if is_stored_view(a, group):
+                lay_out_rearranged(a)
             if group not in a.decisions and _is_memory(a, group) is is_memory:
                 a.decisions[group] = _decide(a, group)
         lay_out_rearranged(a)

@@ -16,7 +16,7 @@ from tileas_xdsl.analysis.layouts.tile_groups import TileGroup
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.layout import Layout, make_layout
 from tileas_xdsl.layout.operations.modes import TRIVIAL
@@ -42,10 +42,17 @@ def is_stored_view(a: Assignment, group: TileGroup) -> bool:
 
 
 def _says_how(a: Assignment, group: TileGroup) -> bool:
-    """Whether a group is reduced from another one, or accesses global memory."""
+    """Whether a group is reduced from another one, maybe as a column, or accesses global memory."""
     memories = {memory_of(a, op, group) for op, _ in operations_on(a, group)}
-    is_reduced = any(isinstance(value.owner, ReduceOp) for value in group.values)
-    return is_reduced or Space.GMEM in memories
+    return any(map(_is_reduced, group.values)) or Space.GMEM in memories
+
+
+def _is_reduced(value: SSAValue) -> bool:
+    """Whether a tile is what another one is reduced to, with or without the dimension."""
+    made = value.owner
+    if isinstance(made, ExpandDimsOp):
+        made = made.source.owner
+    return isinstance(made, ReduceOp)
 
 
 def layout_of_source(a: Assignment, group: TileGroup) -> tuple[Family, Layout] | None:
