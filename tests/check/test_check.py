@@ -6,6 +6,7 @@ import json
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,6 +75,12 @@ def test_the_assertion_fails_for_findings_and_for_nothing() -> None:
         assert_no_findings([check.ptx(WRONG, 1, [X, 64], 64, schedules=1)])
     with pytest.raises(AssertionError, match="nothing was checked"):
         assert_no_findings([])
+
+
+@pytest.mark.parametrize("given", [None, "abc", [1], 3])
+def test_what_is_no_report_is_said_to_be_none(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"reports are what functions of tileas_xdsl\.check give"):
+        check.assert_no_findings(given)
 
 
 def test_the_fixture_of_pytest_is_an_entry_point() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tileas_xdsl.check.suppressions import Suppression, parse_suppression, split
 from tileas_xdsl.data_classes import dataclass
@@ -131,11 +131,23 @@ def distinct(findings: Iterable[Finding]) -> Sequence[Finding]:
 def assert_no_findings(reports: CheckReport | Iterable[CheckReport]) -> None:
     """Raise `CheckError`, an `AssertionError`, if a launch has findings that are more than notes.
 
-    No launch at all is an error too: a check that saw nothing proves nothing.
+    No launch at all is an error too: a check that saw nothing proves nothing.  Raises `TypeError`
+    for anything but reports.
     """
-    every = [reports] if isinstance(reports, CheckReport) else list(reports)
+    every = [reports] if isinstance(reports, CheckReport) else _reports(reports)
     if not every:
         raise NothingCheckedError
     failed = [report for report in every if report.failures]
     if failed:
         raise CheckError(failed)
+
+
+def _reports(given: object) -> Sequence[CheckReport]:
+    """Return a user's reports as a list; raises `TypeError` for anything else."""
+    found: list[CheckReport] = []
+    for one in cast("Iterable[object]", given) if isinstance(given, Iterable) else [given]:
+        if not isinstance(one, CheckReport):
+            kind = type(one).__name__
+            raise TypeError(f"reports are what functions of tileas_xdsl.check give, not of {kind}")
+        found.append(one)
+    return found
