@@ -157,7 +157,7 @@ class SwitchByExecutorOp(FieldsOp):
         for warps, arm in zip(self.ranges, self.arms, strict=True):
             if len(arm.blocks) > 1:
                 raise op_error(self, f"has arms of one block, not of {len(arm.blocks)}")
-            _check_roles(self, warps, arm)
+            _check_roles(warps, arm)
 
     def _check_masks(self) -> None:
         masks, count = tuple(self.masks.get_values()), value_of(self.executors)
@@ -186,7 +186,7 @@ PRODUCER_STEPS = (ProduceOp, ProducerAcquireOp, ProducerCommitOp)
 CONSUMER_STEPS = (ConsumeOp, ConsumerReleaseOp, ConsumerWaitOp)
 
 
-def _check_roles(op: SwitchByExecutorOp, warps: range, arm: Region) -> None:
+def _check_roles(warps: range, arm: Region) -> None:
     """Who is at an end of a pipeline in an arm is one of its warps, and each one is."""
     for step in arm.walk():
         if isinstance(step, PipelineInitOp):

@@ -295,7 +295,7 @@ class _Operands:
         descriptor = self._descriptor(e, start)
         b_steps: dict[int, SSAValue] = {}
 
-        def operands(k: int, row: int, column: int) -> tuple[SSAValue, SSAValue]:
+        def operands(k: int, row: int) -> tuple[SSAValue, SSAValue]:
             if k not in b_steps:
                 b_steps[k] = step_descriptor(e, descriptor, self.canonical, k)
             return self.a.operand(e, first_row + row, k), b_steps[k]
@@ -303,7 +303,7 @@ class _Operands:
         depth = INSTRUCTION_K_BITS // bits_of(self.a.element)
         majors = self.a.major, self.canonical.major
         instruction = WgmmaInstruction(width, depth, *operand_types(op), *majors)
-        wgmma_group(e, instruction, accumulators, self.steps, 1, operands, from_zero=from_zero)
+        wgmma_group(e, instruction, accumulators, self.steps, operands, from_zero=from_zero)
 
 
 def zero_accumulator(e: ThreadBuilder, op: DotOp | AsyncDotOp) -> Splat | None:

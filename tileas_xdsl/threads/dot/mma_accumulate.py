@@ -4,7 +4,7 @@ Both take accumulators in registers, one vector for each instruction tile of C, 
 
     mma_sync(e, a, b, c, (16, 8, 16), ("f16", "f16"))
         ->  mma.sync.m16n8k16 a, b, c
-    wgmma_group(e, instruction, [c], 2, 1, operands)
+    wgmma_group(e, instruction, [c], 2, operands)
         ->  wgmma.fence; c = wgmma a, b, c         for every step of K; wgmma.commit_group
 """
 
@@ -89,8 +89,8 @@ class WgmmaInstruction:
     b_major: Major
 
 
-WgmmaOperands: TypeAlias = Callable[[int, int, int], tuple[SSAValue, SSAValue]]
-"""From the step of K, the row and the column of an instruction: A and B."""
+WgmmaOperands: TypeAlias = Callable[[int, int], tuple[SSAValue, SSAValue]]
+"""From the step of K and the block of rows of an instruction: A and B."""
 
 
 def wgmma_group(
@@ -98,20 +98,19 @@ def wgmma_group(
     instruction: WgmmaInstruction,
     accumulators: list[SSAValue],
     steps: int,
-    columns: int,
     operands: WgmmaOperands,
     *,
     from_zero: bool,
 ) -> None:
     """Add `A B` to accumulators in place, as one wgmma group of `steps` instructions for each.
 
-    `accumulators` are row-major, `columns` per row.  With `from_zero` the first step does not read
-    them (`scale-d = false`), so that they need no initialisation.
+    `accumulators` are those of blocks of rows.  With `from_zero` the first step does not read them
+    (`scale-d = false`), so that they need no initialisation.
     """
     e.insert(WgmmaFenceOp())
     for k in range(steps):
-        for position, start in enumerate(accumulators):
-            a, b = operands(k, *divmod(position, columns))
+        for row, start in enumerate(accumulators):
+            a, b = operands(k, row)
             product = MmaSm90Op(
                 a,
                 b,
@@ -123,7 +122,7 @@ def wgmma_group(
                 a_major=instruction.a_major,
                 b_major=instruction.b_major,
             )
-            accumulators[position] = e.insert(product).result
+            accumulators[row] = e.insert(product).result
     e.insert(WgmmaCommitOp())
     e.wgmma_groups.append(_block(e))
 

@@ -155,7 +155,8 @@ class LocalPartitionOp(AlgebraOp):
         extents = int_tuple.product_each(tiler.shape)
         self._check_modes(layout_of(value), extents)
         divided = on_layout(value, partial(_divided, extents))
-        rests = (None,) * layout_rank(divided, 1)
+        layout: Any = layout_of(divided)
+        rests = (None,) * layout[1].rank
         return sliced(divided, (coordinate, rests))
 
     def _thread_coordinate(self, tiler: Layout, index: Any) -> Any:
@@ -179,12 +180,6 @@ class LocalPartitionOp(AlgebraOp):
 def _divided(tiler: Any, layout: Any) -> Any:
     divide: Any = zipped_divide
     return divide(layout, tiler)
-
-
-def layout_rank(value: Any, mode: int) -> int:
-    """The rank of a mode of a layout or view."""
-    layout: Any = layout_of(value)
-    return layout[mode].rank
 
 
 @irdl_op_definition

@@ -93,7 +93,7 @@ def _of_iterations(
     if known is None or unused is None:
         raise _no_inverse(loop, use)
     copies = prod(digit.extent for digit in unused)
-    variables = _inverse(known, unused, extents, len(shape))
+    variables = _inverse(known, unused, extents)
     replica = symbol(0)
     thread = substituted(owners.thread, variables, [replica // copies])
     replicas = copies * owners.replicas
@@ -157,7 +157,7 @@ def _unused(indices: Sequence[Digits], extents: tuple[int, ...]) -> list[Digit] 
 
 
 def _inverse(
-    indices: Sequence[Digits], unused: Sequence[Digit], extents: tuple[int, ...], rank: int
+    indices: Sequence[Digits], unused: Sequence[Digit], extents: tuple[int, ...]
 ) -> list[Number]:
     """Express each variable by the coordinates of the element; symbol 0 enumerates the rest."""
     variables: list[Number] = [0] * len(extents)
