@@ -21,12 +21,15 @@ from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
     convert,
     floating,
     integer,
+    integer_products,
     move,
+    packed_conversions,
     video,
 )
 from tileas_xdsl.interpreters.ptx.instructions.memory import (
     async_copies,
     atomics,
+    bulk_copies,
     multimem,
     stack,
     tensor_copies,
@@ -42,10 +45,12 @@ from tileas_xdsl.interpreters.ptx.instructions.synchronisation import (
 
 FAMILIES = (
     integer,
+    integer_products,
     bits,
     floating,
     compare,
     convert,
+    packed_conversions,
     move,
     video,
     memory,
@@ -59,6 +64,7 @@ FAMILIES = (
     mbarrier,
     launch_control,
     async_copies,
+    bulk_copies,
     tensor_copies,
     tensor_maps,
     matrix,

@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
-from tileas_xdsl.interpreters.ptx.instructions.memory.async_copies import complete
+from tileas_xdsl.interpreters.ptx.instructions.memory.bulk_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.memory.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import lane_name
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
