@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from kernels.cutile.softmax import softmax
 from tests.support.emulating import emulate
 from tests.support.thread_kernels import THREADS, elementwise, parse
-from tileas_xdsl.analysis.values.float_ranges import FloatRange
+from tileas_xdsl.analysis.values.float_intervals import FloatRange
 from tileas_xdsl.backend.ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtx
 from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.compiler import compile

@@ -11,7 +11,8 @@ from tileas_xdsl.executors import Workers
 from tileas_xdsl.interpreters.ptx import PtxModule, Report, load, run
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Finding
 from tileas_xdsl.interpreters.ptx.execution.state import order_of_run
-from tileas_xdsl.interpreters.ptx.launch import Progress, Shape, pick_kernel
+from tileas_xdsl.interpreters.ptx.launch import Progress, pick_kernel
+from tileas_xdsl.interpreters.ptx.launch_sizes import Shape
 
 INSTRUCTION_BUDGET = 20_000_000
 """Instructions of a cluster after which a run is ended as one that does not end by itself."""

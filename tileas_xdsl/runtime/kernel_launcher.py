@@ -27,7 +27,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.interpreters.ptx import LaunchError, load
 from tileas_xdsl.interpreters.ptx.arguments import scalar_bytes
-from tileas_xdsl.interpreters.ptx.launch import check_grid
+from tileas_xdsl.interpreters.ptx.launch_sizes import check_grid
 from tileas_xdsl.interpreters.tile.arguments import check
 from tileas_xdsl.interpreters.tile.launch import grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable

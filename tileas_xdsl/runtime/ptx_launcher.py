@@ -8,7 +8,8 @@ from typing import Any
 
 from tileas_xdsl.interpreters.ptx import PtxModule
 from tileas_xdsl.interpreters.ptx.arguments import Arguments, bind
-from tileas_xdsl.interpreters.ptx.launch import Shape, Three, launch_sizes, pick_kernel
+from tileas_xdsl.interpreters.ptx.launch import pick_kernel
+from tileas_xdsl.interpreters.ptx.launch_sizes import Shape, Three, launch_sizes
 from tileas_xdsl.interpreters.ptx.memory.global_memory import Buffer
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
 from tileas_xdsl.runtime.arguments.strided_views import Array

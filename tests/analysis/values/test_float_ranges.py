@@ -7,7 +7,8 @@ import math
 import pytest
 
 from tests.support.thread_kernels import parse
-from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.analysis.values.float_intervals import FloatRange
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
 
 SOFTMAX = """
 func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -13,16 +13,14 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.dialect import NvTileaa
 from tileas_xdsl.dialects.nv_tileaa.types import AATiledViewType
 from tileas_xdsl.dialects.nv_tileas import NvTileas
+from tileas_xdsl.dialects.nv_tileas.atom_reading import AtomError, make_atom, read_atom
 from tileas_xdsl.dialects.nv_tileas.atoms import (
     COPY_ATOMS,
-    AtomError,
     CopyAtom,
     CopyAtomInterface,
     MmaAtom,
     ReduceAtom,
     TmaAtom,
-    make_atom,
-    read_atom,
 )
 from tileas_xdsl.dialects.nv_tileas.attributes import (
     AtomAttr,

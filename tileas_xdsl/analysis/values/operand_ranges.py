@@ -16,7 +16,8 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ArrayAttr, f64
 from xdsl.ir import Operation
 
-from tileas_xdsl.analysis.values.float_ranges import FloatRange, FloatRanges
+from tileas_xdsl.analysis.values.float_intervals import FloatRange
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
 from tileas_xdsl.dialects.interned import float_attr
 
 OPERAND_RANGES = "nv_tileas.operand_ranges"

@@ -26,6 +26,7 @@ from tileas_xdsl.dialects.cutlass.schedulers.block_striped import *
 from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import *
 from tileas_xdsl.dialects.cutlass.schedulers.streamk import *
 from tileas_xdsl.dialects.cutlass.schedulers.tile_scheduler import *
+from tileas_xdsl.dialects.cutlass.schedulers.work_tile_info import *
 from tileas_xdsl.dialects.cutlass.setup import *
 from tileas_xdsl.dialects.cutlass.state import *
 from tileas_xdsl.dialects.cutlass.steps import *

@@ -12,14 +12,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tileas_xdsl.dialects.nv_tileas.atoms import (
-    Atom,
-    AtomError,
-    MmaAtom,
-    Parameter,
-    make_atom,
-    read_atom,
-)
+from tileas_xdsl.dialects.nv_tileas.atom_reading import AtomError, make_atom, read_atom
+from tileas_xdsl.dialects.nv_tileas.atoms import Atom, MmaAtom, Parameter
 from tileas_xdsl.dialects.shared_parsing import parse_layout_text, parse_quoted_layout
 from tileas_xdsl.layout.errors import LayoutError
 from tileas_xdsl.layout.layout import Layout

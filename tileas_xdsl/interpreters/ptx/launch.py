@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
 from math import inf, prod
@@ -36,6 +35,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import (
     Order,
     Warpgroup,
 )
+from tileas_xdsl.interpreters.ptx.launch_sizes import Shape, launch_sizes
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.ptx.memory.device_heap import Allocation, DeviceHeap
 from tileas_xdsl.interpreters.ptx.memory.global_memory import GlobalMemory
@@ -49,13 +49,10 @@ from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
 
-Shape = int | Sequence[int]
 Progress = Callable[[int, int], None]
 """Called with the number of finished CTAs and that of all."""
 
-MAX_THREADS, MAX_GRID = Target.threads_per_block, Target.grid_extents
 REGISTERS = Target.registers_per_multiprocessor
-MAX_CLUSTER = 16
 
 
 @dataclass
@@ -318,14 +315,24 @@ def run(
         instructions, finished = launch.execute(some, progress)
     else:
         instructions, finished = execute(launch, jobs, progress)
-    found = launch.findings.all()
-    if raise_on_findings and any(finding.severity.fails for finding in found):
-        raise FindingsError(found)
-    printed = "".join(launch.printed)
+    report = _report(launch, instructions, finished)
+    if raise_on_findings and report.failures:
+        raise FindingsError(report.findings)
+    return report
+
+
+def _report(launch: Launch, instructions: int, finished: bool) -> Report:
+    """Return what a launch that ran has left."""
     counter = launch.accesses
-    accesses = () if counter is None else [counter.counts[key] for key in sorted(counter.counts)]
-    results = launch.arguments.results()
-    return Report(results, found, instructions, finished, printed, accesses, counter)
+    return Report(
+        launch.arguments.results(),
+        launch.findings.all(),
+        instructions,
+        finished,
+        "".join(launch.printed),
+        () if counter is None else [counter.counts[key] for key in sorted(counter.counts)],
+        counter,
+    )
 
 
 def prepare(
@@ -378,65 +385,3 @@ def pick_kernel(module: PtxModule, kernel: str | None) -> Kernel:
     if kernel not in module.kernels:
         raise LaunchError(f"there is no kernel '{kernel}'; the module has: {names}")
     return module.kernels[kernel]
-
-
-Three = tuple[int, int, int]
-
-
-def _three(value: Shape, what: str) -> Three:
-    try:
-        values = [operator.index(n) for n in (value if isinstance(value, Iterable) else (value,))]
-    except TypeError:
-        raise LaunchError(f"{what} {value!r} is not one to three whole numbers") from None
-    if not 1 <= len(values) <= 3 or any(v < 1 for v in values):
-        raise LaunchError(f"{what} {value} is not one to three positive sizes")
-    x, y, z = (*values, 1, 1)[:3]
-    return x, y, z
-
-
-def launch_sizes(
-    kernel: Kernel, grid: Shape, block: Shape | None, cluster: Shape | None
-) -> tuple[Three, Three, Three]:
-    """Return grid, block and cluster; those not given are what the kernel requires.
-
-    Raises `LaunchError` for what does not fit the kernel or any GPU.
-    """
-    blocks = _three(grid, "grid")
-    limit = kernel.required_threads or kernel.max_threads
-    if block is None and limit is None:
-        raise LaunchError(f"say the block size: kernel '{kernel.name}' does not")
-    threads = _three(block if block is not None else limit or 1, "block")
-    _check_block(kernel, threads)
-    required = kernel.required_cluster
-    together = _three(cluster if cluster is not None else required or 1, "cluster")
-    if required is not None and together != _three(required, "cluster"):
-        raise LaunchError(f"cluster {together} is not the {required} that the kernel requires")
-    if prod(together) > MAX_CLUSTER:
-        raise LaunchError(f"a cluster of {prod(together)} CTAs has more than {MAX_CLUSTER}")
-    check_grid(blocks, together)
-    return blocks, threads, together
-
-
-def check_grid(grid: Three, cluster: Three) -> None:
-    """Raise `LaunchError` for more CTAs than any GPU starts, and for parts of clusters."""
-    for extent, most, together, axis in zip(grid, MAX_GRID, cluster, "xyz", strict=True):
-        if extent > most:
-            raise LaunchError(f"the grid has {extent} CTAs along {axis}, more than {most}")
-        if extent % together:
-            raise LaunchError(
-                f"the grid has {extent} CTAs along {axis}; clusters of the kernel have {together}"
-            )
-
-
-def _check_block(kernel: Kernel, threads: Three) -> None:
-    count = prod(threads)
-    if count > MAX_THREADS:
-        raise LaunchError(f"a block of {count} threads has more than {MAX_THREADS}")
-    required = kernel.required_threads
-    if required is not None and threads != _three(required, "block"):
-        raise LaunchError(f"block {threads} is not the {required} that the kernel requires")
-    if kernel.max_threads is not None and count > prod(kernel.max_threads):
-        raise LaunchError(
-            f"a block of {count} threads has more than the {prod(kernel.max_threads)} that kernel "
-            f"'{kernel.name}' allows"
-        )

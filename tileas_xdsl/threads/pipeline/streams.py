@@ -22,7 +22,8 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.layouts.layout_flow import LayoutRole, layout_role
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
-from tileas_xdsl.analysis.values.float_ranges import FloatRanges, is_plain_inverse
+from tileas_xdsl.analysis.values.float_intervals import is_plain_inverse
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
 from tileas_xdsl.analysis.values.liveness.tiles import tile_registers
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp

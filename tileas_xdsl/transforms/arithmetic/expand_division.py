@@ -44,12 +44,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.analysis.values.float_ranges import (
-    LARGEST_F32,
-    FloatRange,
-    FloatRanges,
-    is_plain_inverse,
-)
+from tileas_xdsl.analysis.values.float_intervals import LARGEST_F32, FloatRange, is_plain_inverse
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.float_bits import bits_of_float
@@ -164,7 +160,7 @@ class Operands:
         return scope.take(vector.BroadcastOp(value.ssa, scope.type(value.element)).vector)
 
     def inside(self, insert: Insert) -> Operands:
-        """The same for operations that go somewhere else."""
+        """Return these operands for operations that are inserted somewhere else."""
         dividend, divisor = (
             Scope(insert, v.scope.length).take(v.ssa) for v in (self.dividend, self.divisor)
         )

@@ -12,7 +12,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from tileas_xdsl.analysis.values.float_ranges import SMALLEST_NORMAL, FloatRanges
+from tileas_xdsl.analysis.values.float_intervals import SMALLEST_NORMAL
+from tileas_xdsl.analysis.values.float_ranges import FloatRanges
 from tileas_xdsl.analysis.values.operand_ranges import operand_ranges
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import MapFragmentOp

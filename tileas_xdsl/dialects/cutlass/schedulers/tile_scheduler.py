@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, TypeAlias
 
-from xdsl.dialects.builtin import StringAttr, i1, i32
+from xdsl.dialects.builtin import i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
@@ -32,11 +32,10 @@ from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute_nvgpu import CLC_RESPONSE_BYTES
 from tileas_xdsl.dialects.cutlass.regions import AsyncExecOp
-from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import check_field, params_type
+from tileas_xdsl.dialects.cutlass.schedulers.scheduler_params import params_type
 from tileas_xdsl.dialects.cutlass.steps import BARRIER
 from tileas_xdsl.dialects.cutlass.types import (
     SM100,
-    STREAMK,
     SchedulerParamsType,
     WorkTileInfoType,
 )
@@ -47,10 +46,7 @@ from tileas_xdsl.dialects.op_definition import irdl_op_definition
 __all__ = [
     "CLC_RESPONSE",
     "AdvanceToNextWorkOp",
-    "CreateDpWorkTileInfoOp",
     "CreateSM100SchedulerOp",
-    "CreateStaticPersistentWorkTileInfoOp",
-    "CreateStreamkWorkTileInfoOp",
     "FetchNextWorkOp",
     "GetCurrentWorkOp",
     "GetWorkidResponsePtrOp",
@@ -58,10 +54,6 @@ __all__ = [
     "OfWorkOp",
     "QueryNextWorkOp",
     "StaticFetchNextWorkOp",
-    "WorkTileInfoGetValueOp",
-    "WorkTileInfoSetValueOp",
-    "WorkTileInfoToCoordMnklOp",
-    "WorkTileInfoToCtaCoordOp",
 ]
 
 CLC_RESPONSE = PtrType(i32, AddressSpace.SMEM, CLC_RESPONSE_BYTES)
@@ -97,8 +89,8 @@ class _WorkOf(AttrConstraint[WorkTileInfoType]):
 
 
 _PARAMS = VarConstraint("PARAMS", BaseAttr(SchedulerParamsType))
-_WORK = _WorkOf()
-_WorkResult: TypeAlias = "fields.Result[WorkTileInfoType]"
+WORK = _WorkOf()
+WorkResult: TypeAlias = "fields.Result[WorkTileInfoType]"
 
 
 def check_work(op: Operation, params: SSAValue, work: SSAValue) -> None:
@@ -116,7 +108,7 @@ class MadeWorkOp(FieldsOp):
     """Base: a tile of the scheduler."""
 
     params: fields.Operand = fields.operand(_PARAMS)
-    result: _WorkResult = fields.typed_result(_WORK, type=_made_work, init=False)
+    result: WorkResult = fields.typed_result(WORK, type=_made_work, init=False)
 
     def verify_(self) -> None:
         check_work(self, self.params, self.result)
@@ -126,7 +118,7 @@ class OfWorkOp(FieldsOp):
     """Base: something about a tile of the scheduler."""
 
     params: fields.Operand = fields.operand(_PARAMS)
-    work: fields.Operand = fields.operand(_WORK)
+    work: fields.Operand = fields.operand(WORK)
 
     def verify_(self) -> None:
         check_work(self, self.params, self.work)
@@ -160,7 +152,7 @@ class _NextWorkOp(OfWorkOp):
     ASKS: ClassVar[bool] = False
     """Whether the tile may be one that another block was to compute."""
 
-    result: _WorkResult = fields.typed_result(_WORK, type=type_of("work"), init=False)
+    result: WorkResult = fields.typed_result(WORK, type=type_of("work"), init=False)
 
     assembly_format = "$params `,` $work attr-dict `:` type($params)"
 
@@ -256,7 +248,7 @@ class _Sm100Op(FieldsOp):
     stage: fields.Operand = fields.operand(i32)
 
     def verify_(self) -> None:
-        _check_scheduler(self, self.params, SM100, "asks for")
+        check_scheduler(self, self.params, SM100, "asks for")
 
 
 @irdl_op_definition
@@ -289,155 +281,7 @@ class QueryNextWorkOp(_Sm100Op):
     )
 
 
-class _CreateWorkOp(MadeWorkOp):
-    """A tile by its indices."""
-
-    m: fields.Operand = fields.operand(i32)
-    n: fields.Operand = fields.operand(i32)
-    l: fields.Operand = fields.operand(i32)
-    valid: fields.Operand = fields.operand(i1)
-
-    assembly_format = "$params `,` $m `,` $n `,` $l `if` $valid attr-dict `:` type($params)"
-    SCHEDULER: ClassVar[str]
-
-    def verify_(self) -> None:
-        super().verify_()
-        _check_scheduler(self, self.params, self.SCHEDULER)
-
-
-def _check_scheduler(op: Operation, params: SSAValue, scheduler: str, does: str = "makes") -> None:
+def check_scheduler(op: Operation, params: SSAValue, scheduler: str, does: str = "makes") -> None:
     kind = params_type(params).kind.data
     if kind != scheduler:
         raise op_error(op, f"{does} tiles of {scheduler}, not of {kind}")
-
-
-@irdl_op_definition
-class CreateDpWorkTileInfoOp(_CreateWorkOp):
-    """A tile of which there is one for each block."""
-
-    name = "cutlass.tile_scheduler.create_dp_work_tile_info"
-    SCHEDULER: ClassVar[str] = "dp"
-    traits = traits_def(Pure())
-
-
-@irdl_op_definition
-class CreateStaticPersistentWorkTileInfoOp(_CreateWorkOp):
-    """A tile from which a block goes on to others."""
-
-    name = "cutlass.tile_scheduler.create_static_persistent_work_tile_info"
-    SCHEDULER: ClassVar[str] = "static_persistent"
-    traits = traits_def(Pure())
-
-
-@irdl_op_definition
-class CreateStreamkWorkTileInfoOp(MadeWorkOp):
-    """A part of a tile: `count` tiles along K from `k` on, of the unit with a number."""
-
-    name = "cutlass.tile_scheduler.create_streamk_work_tile_info"
-
-    m: fields.Operand = fields.operand(i32)
-    n: fields.Operand = fields.operand(i32)
-    k: fields.Operand = fields.operand(i32)
-    l: fields.Operand = fields.operand(i32)
-    count: fields.Operand = fields.operand(i32)
-    unit: fields.Operand = fields.operand(i32)
-    valid: fields.Operand = fields.operand(i1)
-
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$params `,` $m `,` $n `,` $k `,` $l `count` $count `unit` $unit `if` $valid attr-dict"
-        " `:` type($params)"
-    )
-
-    def verify_(self) -> None:
-        super().verify_()
-        _check_scheduler(self, self.params, STREAMK)
-
-
-@irdl_op_definition
-class WorkTileInfoGetValueOp(OfWorkOp):
-    """A field of a tile: an index, or whether there is such a tile."""
-
-    name = "cutlass.tile_scheduler.work_tile_info_get_value"
-
-    field: fields.String = fields.prop(StringAttr)
-    result: fields.Result[Attribute] = fields.typed_result(
-        type=lambda given: field_type(given["field"]), init=False
-    )
-
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$params `,` $work `[` $field `]` attr-dict `:` type($params) `->` type($result)"
-    )
-
-    def verify_(self) -> None:
-        super().verify_()
-        splits = params_type(self.params).splits
-        check_field(self, self.field, PART_FIELDS if splits else WORK_FIELDS)
-        if self.result.type != field_type(self.field.data):
-            raise op_error(self, f"gives {field_type(self.field.data)}, not {self.result.type}")
-
-
-def field_type(field: str) -> Attribute:
-    """The type of a field of a tile."""
-    return i1 if field == "is_valid" else i32
-
-
-@irdl_op_definition
-class WorkTileInfoSetValueOp(OfWorkOp):
-    """The tile with another index, or another word on whether there is one.
-
-    Of a part of a tile only that word is set: the numbers of a unit depend on one another.
-    """
-
-    name = "cutlass.tile_scheduler.work_tile_info_set_value"
-
-    field: fields.String = fields.prop(StringAttr)
-    value: fields.Operand = fields.operand()
-    result: _WorkResult = fields.typed_result(_WORK, type=type_of("work"), init=False)
-
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$params `,` $work `[` $field `]` `=` $value attr-dict `:` type($params) `,` type($value)"
-    )
-
-    def verify_(self) -> None:
-        super().verify_()
-        check_work(self, self.params, self.result)
-        splits = params_type(self.params).splits
-        check_field(self, self.field, WORK_FIELDS[-1:] if splits else WORK_FIELDS)
-        if self.value.type != field_type(self.field.data):
-            raise op_error(self, f"sets {field_type(self.field.data)}, not {self.value.type}")
-
-
-@irdl_op_definition
-class WorkTileInfoToCoordMnklOp(OfWorkOp):
-    """The tile by its indices along m, n, k and l; k is 0 where no tile is split."""
-
-    name = "cutlass.tile_scheduler.work_tile_info_to_coord_mnkl"
-
-    m = result_def(i32)
-    n = result_def(i32)
-    k = result_def(i32)
-    l = result_def(i32)
-
-    traits = traits_def(Pure())
-    assembly_format = "$params `,` $work attr-dict `:` type($params)"
-
-
-@irdl_op_definition
-class WorkTileInfoToCtaCoordOp(OfWorkOp):
-    """The tile of this block by its indices along m, n and l.
-
-    A tile of a scheduler is one of a block, so that these are its own; in a cluster, whose blocks
-    CUTLASS gives the tiles of one larger tile, it is refused where it is lowered.
-    """
-
-    name = "cutlass.tile_scheduler.work_tile_info_to_cta_coord"
-
-    m = result_def(i32)
-    n = result_def(i32)
-    l = result_def(i32)
-
-    traits = traits_def(Pure())
-    assembly_format = "$params `,` $work attr-dict `:` type($params)"
