@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import BytesAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.collection import collected_rarely
@@ -268,6 +269,25 @@ class _PassSequence:
         is_ptx = any(isinstance(op, EntryOp) for op in source.ops)
         return working, _abi(working) if is_ptx else abi
 
+    def run_chosen(
+        self, specs: Sequence[ArgSpec], source: ModuleOp, function: Operation, *, decides: bool
+    ) -> tuple[bool, ModuleOp, KernelAbi | None]:
+        """As `run_all`, behind whether a kernel over buffers was compiled by way of tiles.
+
+        One that cannot be is lowered buffer by buffer, and a remark says so, if the compiler
+        `decides`.
+        """
+        is_by_tiles = decides and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
+        try:
+            return is_by_tiles, *self.run_all(specs, source)
+        except DiagnosticError as error:
+            if not is_by_tiles or isinstance(error, BrokenPassError):
+                raise
+            reason = error.diagnostics[0].message
+        emit_remark(function, f"is not compiled by way of tiles: {reason}", prefix=False)
+        self.stages.clear()
+        return False, *self.run_all(PIPELINES[BUFFERS].passes, source)
+
 
 @deep_on_demand
 @collected_rarely(as_old=True)
@@ -305,21 +325,10 @@ def compile_module(
         specs = with_persistence(specs, persistent)
     is_own = module is not above and list(module.ops) == [function]
     source = module if is_own else module_of(function, module, arch)
-    try:
-        working, abi = passes_run.run_all(specs, source)
-    except DiagnosticError as error:
-        is_by_tiles = tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
-        if passes or not is_by_tiles or isinstance(error, BrokenPassError):
-            raise
-        reason = error.diagnostics[0].message
-        emit_remark(function, f"is not compiled by way of tiles: {reason}", prefix=False)
-        specs = PIPELINES[BUFFERS].passes
-        passes_run.stages.clear()
-        working, abi = passes_run.run_all(specs, source)
+    decides = not passes
+    is_by_tiles, working, abi = passes_run.run_chosen(specs, source, function, decides=decides)
     general = partial(_compile_general, source, ctx, arch)
-    decides_itself = persistent is None and not passes
     again = partial(compile_module, above, ctx, arch, kernel=kernel)
-    is_by_tiles = not passes and tuple(specs) == PIPELINES[BUFFERS_BY_TILES].passes
     return CompiledKernel(
         source,
         working,
@@ -333,7 +342,7 @@ def compile_module(
         above=None if module is above else above,
         to_tiles=to_tiles,
         compile_general=general if is_by_tiles else None,
-        compile_again=again if decides_itself else None,
+        compile_again=again if decides and persistent is None else None,
     )
 
 

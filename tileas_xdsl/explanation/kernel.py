@@ -17,7 +17,7 @@ from tileas_xdsl.explanation.compilation.layouts import conversions, tile_layout
 from tileas_xdsl.explanation.compilation.reasons import reasons_in
 from tileas_xdsl.explanation.compilation.register_holders import register_holders
 from tileas_xdsl.explanation.compilation.snapshots import LAID_OUT, PLANNED, UNLAID, Snapshots
-from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer
+from tileas_xdsl.explanation.facts import KernelFacts, LoopFacts, Occupancy, SharedBuffer, Waves
 from tileas_xdsl.explanation.resources import least_time, occupancy, shared_buffers, waves
 from tileas_xdsl.target.arch import get_target
 
@@ -40,9 +40,8 @@ def kernel_facts(
     planned, unlaid, tiles = (modules.get(name) for name in (PLANNED, UNLAID, LAID_OUT))
     reasons = reasons_in(modules.values())
     used = _assembled(compiled)
-    resources: Occupancy | None = None
-    if compiled.interface is not None:
-        resources = occupancy(compiled.interface, used, tiles, target)
+    interface = compiled.interface
+    resources = None if interface is None else occupancy(interface, used, tiles, target)
     warps = 0 if resources is None else resources.warps
     run = counted_run(compiled, arguments, grid)
     counted = None if isinstance(run, str) else run.counter
@@ -55,11 +54,7 @@ def kernel_facts(
     if planned is not None:
         predicted = loop_facts(planned, target, reasons)
         code = ExecutedCode(_with_counts(predicted, ran.loops), outside_of_loops(planned, target))
-    many = None
-    if grid is not None and resources is not None:
-        # CTAs of a persistent kernel take as many tile blocks each as there would be waves.
-        ctas = grid if compiled.abi.counts_tile_blocks else compiled.abi.ctas(grid)
-        many = waves(ctas, resources.blocks, target)
+    many = None if grid is None or resources is None else _waves(compiled, grid, resources)
     return KernelFacts(
         compiled.name,
         compiled.target,
@@ -77,6 +72,12 @@ def kernel_facts(
         many,
         None if isinstance(run, str) or not run.finished else least_time(ran.busiest, many, target),
     )
+
+
+def _waves(compiled: CompiledKernel, grid: tuple[int, int, int], resources: Occupancy) -> Waves:
+    """Count waves; CTAs of a persistent kernel take as many tile blocks each as there would be."""
+    ctas = grid if compiled.abi.counts_tile_blocks else compiled.abi.ctas(grid)
+    return waves(ctas, resources.blocks, get_target(compiled.target))
 
 
 def _with_counts(

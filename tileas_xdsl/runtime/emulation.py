@@ -25,7 +25,8 @@ from tileas_xdsl.interpreters.ptx import (
     run,
 )
 from tileas_xdsl.interpreters.ptx.execution.state import Order
-from tileas_xdsl.interpreters.ptx.launch import Progress, Shape
+from tileas_xdsl.interpreters.ptx.launch import Progress
+from tileas_xdsl.interpreters.ptx.launch_sizes import Shape
 from tileas_xdsl.interpreters.ptx.memory.access_counts import AccessCount, AccessCounter
 from tileas_xdsl.interpreters.tile.launch import Grid, grid_of
 from tileas_xdsl.interpreters.tile.memory.argument_arrays import AddressTable
@@ -98,19 +99,12 @@ def emulate(
     """
     own = _Arguments.of(args)
     values = _values(abi, own, _loaded(host_code, abi.name))
-    ctas = abi.ctas(grid_of(grid))
-    for axis, extent in enumerate(grid_of(grid)):
-        if (name := f"{TILE_BLOCKS} {axis}") in abi.parameters:
-            values[abi.parameters.index(name)] = extent
-    if ARENA in abi.parameters:
-        values[abi.parameters.index(ARENA)] = _arena(abi, ctas)
-    if TRANSFER in abi.parameters:
-        values[abi.parameters.index(TRANSFER)] = np.zeros(abi.transfer_size(ctas), np.uint8)
+    _set_hidden(values, abi, grid_of(grid))
     report = run(
         load(ptx, f"{abi.name}.ptx"),
         abi.name,
         values,
-        ctas,
+        abi.ctas(grid_of(grid)),
         dynamic_shared=abi.shared_bytes,
         shared_names=_shared_names(abi),
         argument_names=_argument_names(abi, names),
@@ -131,6 +125,18 @@ def emulate(
         report.accesses,
         report.counter,
     )
+
+
+def _set_hidden(values: list[Any], abi: KernelAbi, grid: tuple[int, int, int]) -> None:
+    """Set the hidden parameters: the tile blocks of a grid, and memory of the launch."""
+    ctas = abi.ctas(grid)
+    for axis, extent in enumerate(grid):
+        if (name := f"{TILE_BLOCKS} {axis}") in abi.parameters:
+            values[abi.parameters.index(name)] = extent
+    if ARENA in abi.parameters:
+        values[abi.parameters.index(ARENA)] = _arena(abi, ctas)
+    if TRANSFER in abi.parameters:
+        values[abi.parameters.index(TRANSFER)] = np.zeros(abi.transfer_size(ctas), np.uint8)
 
 
 def _shared_names(abi: KernelAbi) -> Sequence[SharedName]:

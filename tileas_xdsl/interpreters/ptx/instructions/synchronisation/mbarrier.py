@@ -184,10 +184,8 @@ def build_arrive(site: Site) -> Step:
     site.no_more()
     first = int(bool(site.operands) and not isinstance(site.operands[0], Address))
     site.count(first + 1, first + 2)
-    state = None
-    for target in site.operands[:first]:
-        if not isinstance(target, Sink):
-            state = site.destination(target, B64)
+    given = [target for target in site.operands[:first] if not isinstance(target, Sink)]
+    state = site.destination(given[0], B64) if given else None
     slot, offset = site.address(first)
     amount = site.source(first + 1, U32) if len(site.operands) > first + 1 else None
     if amount is None and (expects or no_complete):
