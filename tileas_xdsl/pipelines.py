@@ -226,7 +226,7 @@ DYNAMIC = "dynamic"
 
 
 def with_persistence(passes: Sequence[ArgSpec], mode: str) -> Sequence[ArgSpec]:
-    """The same passes, with another mode of that which lets CTAs take tile after tile."""
+    """Return the passes with another mode of `tileas-make-persistent`."""
     changed = ArgSpec(MAKE_PERSISTENT.name, {"mode": (mode,)})
     if mode == DYNAMIC:
         changed = ArgSpec("tileas-dynamic-persistent", {})

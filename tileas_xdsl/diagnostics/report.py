@@ -63,7 +63,7 @@ class Diagnostic:
         return self.painted_headline(plain)
 
     def painted_headline(self, paint: Paint) -> str:
-        """The same in colours."""
+        """The headline in colours."""
         where = "<unknown>:0" if self.location is None else str(self.location)
         severity = paint(f"{self.severity}:", self.severity)
         return f"{paint(f'{where}:', 'location')} {severity} {self.text}"

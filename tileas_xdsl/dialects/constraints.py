@@ -62,7 +62,7 @@ class Among(AttrConstraint[Any]):
             raise VerifyException(problem)
 
     def get_bases(self) -> set[type[Attribute]] | None:
-        """Those of the plain constraint."""
+        """Return the base classes of the plain constraint."""
         return self.plain.get_bases()
 
     def mapping_type_vars(self, type_var_mapping: object) -> Among:

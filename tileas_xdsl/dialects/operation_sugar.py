@@ -19,10 +19,10 @@ class OperationSugar(Operation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """The operation that is meant, from the text after the name."""
+        """Return the operation that is meant, from the text after the name."""
         return cls.MEANS.parse(parser)
 
     @classmethod
     def create(cls, *args: Any, **kwargs: Any) -> Any:
-        """The operation that is meant, from its parts: the generic form ends here."""
+        """Return the operation that is meant, from the parts of its generic form."""
         return cls.MEANS.create(*args, **kwargs)

@@ -53,7 +53,7 @@ class Found:
 
     @property
     def diagnostic(self) -> Diagnostic:
-        """The same without its trace, as a tool prints it."""
+        """The diagnostic without its event trace, as a tool prints it."""
         known = {*Severity}
         severity = Severity(self.severity) if self.severity in known else Severity.WARNING
         return diagnostic(severity, self.message, self.place)

@@ -122,7 +122,7 @@ With 16x256b four threads have 8 adjacent columns of a row: a sector of 32 bytes
 
 
 def loaded_layout(rows: int, columns: int, groups: int, halves: int) -> RegisterLayout | None:
-    """The registers that a tile is usually loaded to; None where an agent cannot load it."""
+    """Return the register layout that tensor memory is loaded to; None where an agent cannot."""
     return next((layout for _, layout in moves_of(rows, columns, groups, halves)), None)
 
 

@@ -204,7 +204,7 @@ class ArgumentView:
 
     @property
     def extents(self) -> Extents | None:
-        """Those of the array behind a pointer, as recipes have them."""
+        """Return the extents of the array behind a pointer, as recipes have them."""
         if self.pointed is None:
             return None
         sizes, strides = (

@@ -122,7 +122,7 @@ class _AliasOp(FieldsOp):
     assembly_format = "$source attr-dict `:` type($source) `to` type($buffer)"
 
     def check_alias(self) -> None:
-        """The same memory, of known extents, and as many bits."""
+        """Check an alias: the same memory, of known extents, and as many bits."""
         source, result = self.source.type, self.buffer.type
         for what, type_ in (("a source", source), ("a result", result)):
             check_static(self, what, type_)

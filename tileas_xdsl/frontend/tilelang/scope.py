@@ -87,7 +87,7 @@ class Scope(Emitter):
         return found
 
     def natural_type(self, node: Node) -> Attribute | None:
-        """The same, but None for integer literals."""
+        """Return the type of an expression; None for integer literals, which take any."""
         return natural_type(node, self._type_of_variable)
 
     def _type_of_variable(self, node: Node) -> Attribute:

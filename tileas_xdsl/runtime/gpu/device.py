@@ -136,7 +136,7 @@ class Device:
 
     @cached_property
     def launch_memory(self) -> LaunchMemory:
-        """What launches have beside their arguments."""
+        """The memory of launches beside their arguments: counters, flags, partial tiles."""
         return LaunchMemory(self)
 
     @cached_property

@@ -178,18 +178,18 @@ class Latencies:
         return max(1, self.rate_of(element_name).cycles(*extents))
 
     def rate_of(self, element_name: str) -> ProductRate:
-        """How products of these elements are computed; `TargetError` for an unknown name."""
+        """Return the rate of products of these elements; `TargetError` for an unknown name."""
         name = ALIASES.get(element_name, element_name)
         if name not in ELEMENT_TYPES:
             raise TargetError(unknown_element(element_name))
         return self.products.get(name, ProductRate(self.lanes))
 
     def elementwise(self, count: int) -> int:
-        """One arithmetic operation on each of `count` elements."""
+        """Return the cycles of an arithmetic operation on each of `count` elements."""
         return max(self.scalar, ceil_div(_elements(count), self.lanes))
 
     def special(self, count: int) -> int:
-        """One exponential, root or reciprocal of each of `count` elements."""
+        """Return the cycles of an exponential, root or reciprocal of each of `count` elements."""
         return max(self.scalar, ceil_div(_elements(count), self.special_lanes))
 
     def reduction(self, count: int) -> int:

@@ -83,7 +83,7 @@ class InstructionForm:
 
     @cached_property
     def name(self) -> str:
-        """The same in one text: `mbarrier.arrive`."""
+        """The opcode without modifiers in one text: `mbarrier.arrive`."""
         return ".".join(self.lead)
 
     @cached_property

@@ -74,7 +74,7 @@ class SharedLoads:
         return x, y, z
 
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
-        """Whether a launch may have clusters, and gains by them, as far as it is known."""
+        """Whether a launch may have clusters, and gains by them as far as the model knows."""
         extent = grid[self.axis]
         is_whole = extent % self.count == 0 or (self.rounds_up and extent > self.count)
         if not is_whole or 0 in grid:
@@ -114,7 +114,7 @@ class SharedLoads:
         return self.gain(known, at_once=at_once)
 
     def gain(self, pitches: Sequence[int], *, at_once: bool = False) -> float:
-        """The same for loads with these bytes from row to row; whether all CTAs run `at_once`."""
+        """Return that ratio for loads with these pitches in bytes."""
         alone = together = 0.0
         for load, pitch in zip(self.loads, pitches, strict=True):
             moved = load.bytes * row_percent(pitch, at_once=at_once) / 100 / self.rate

@@ -131,7 +131,7 @@ def add_hidden_argument(e: ThreadBuilder, name: str, type_: Attribute) -> SSAVal
 
 
 def transfer_memory(e: ThreadBuilder) -> SSAValue:
-    """Return the argument that points to memory which all CTAs of a launch have together."""
+    """Return the pointer argument of global memory that all CTAs of a launch share."""
     if e.plan.transfer is None:
         pointer = MemoryPointer(i8, "gmem", TRANSFER_FLAGS)
         e.plan.transfer = add_hidden_argument(e, TRANSFER, pointer)

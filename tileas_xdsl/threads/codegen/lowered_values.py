@@ -49,7 +49,7 @@ class Scalar:
         return (self.value,)
 
     def of(self, parts: Sequence[SSAValue]) -> Scalar:
-        """The same kind of value from other parts."""
+        """Return the same kind of value from other parts."""
         return Scalar(parts[0])
 
 
@@ -80,7 +80,7 @@ class RegisterTile:
     parts: tuple[SSAValue, ...]
 
     def of(self, parts: Sequence[SSAValue]) -> RegisterTile:
-        """The same kind of tile in other registers."""
+        """Return the same kind of tile in other registers."""
         return replace(self, parts=tuple(parts))
 
 
@@ -100,7 +100,7 @@ class LateSums:
         return (*self.sums.parts, *self.product)
 
     def of(self, parts: Sequence[SSAValue]) -> LateSums:
-        """The same kind of sums in other registers."""
+        """Return the same kind of sums in other registers."""
         count = len(self.sums.parts)
         return LateSums(self.sums.of(parts[:count]), tuple(parts[count:]))
 
@@ -214,7 +214,7 @@ class StageIndex:
         return (self.stage, self.phase)
 
     def of(self, parts: Sequence[SSAValue]) -> StageIndex:
-        """The same kind of value from other parts."""
+        """Return the same kind of value from other parts."""
         return StageIndex(parts[0], parts[1])
 
 
@@ -269,7 +269,7 @@ class OrderToken:
         return () if self.index is None else self.index.parts
 
     def of(self, parts: Sequence[SSAValue]) -> OrderToken:
-        """The same kind of token, of another stage."""
+        """Return the same kind of token, of another stage."""
         return self if self.index is None else OrderToken(self.stages, self.index.of(parts))
 
 
@@ -313,7 +313,7 @@ class DotToken:
         return (*self.fragment.parts, *self.kept)
 
     def of(self, parts: Sequence[SSAValue]) -> DotToken:
-        """The same kind of token for other registers, in other code."""
+        """Return the same kind of token for other registers, in other code."""
         count = len(self.fragment.parts)
         return DotToken(self.fragment.of(parts[:count]), tuple(parts[count:]))
 
@@ -330,7 +330,7 @@ class LoadToken:
         return self.fragment.parts
 
     def of(self, parts: Sequence[SSAValue]) -> LoadToken:
-        """The same kind of token for other registers."""
+        """Return the same kind of token for other registers."""
         return LoadToken(self.fragment.of(parts))
 
     def delivered(self) -> RegisterTile:

@@ -102,7 +102,7 @@ def _elements(chunks: _Chunks, found: Mapping[int, SSAValue]) -> list[VectorElem
 
 
 def within(moves: Moves, size: int, number: int) -> Moves:
-    """The same accesses by the threads whose address is in a range, relative to its start."""
+    """Return the accesses of the threads whose address is in a range, relative to its start."""
     before = number * size
     addresses = moves.transfer.addresses - before
     inside = (addresses >= 0) & (addresses < size) & (moves.transfer.addresses >= 0)

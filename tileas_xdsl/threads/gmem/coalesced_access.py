@@ -401,7 +401,7 @@ def _is_owner(e: ThreadBuilder, layout: RegisterLayout) -> SSAValue | None:
 
 
 def store_tile(e: ThreadBuilder, op: TiledStoreOp) -> None:
-    """Store a tile by thread accesses."""
+    """Store a tile by coalesced accesses of threads, each of its own elements."""
     target = e.get(op.view)
     tile = in_registers(e, op, op.value)
     layout = tile.layout

@@ -65,7 +65,7 @@ class MemoryOrder:
         self.end(e)
 
     def end(self, e: ThreadBuilder) -> None:
-        """What the access acquires is known to all threads of the agent, and to their copies."""
+        """Make what the access acquires visible to the threads of the agent and to their copies."""
         if self.semantic in ACQUIRES:
             synchronize_agent(e)
             if e.plan.recipes:

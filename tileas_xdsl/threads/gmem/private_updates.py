@@ -136,17 +136,17 @@ class PrivateUpdates:
 
     @property
     def order(self) -> MemoryOrder:
-        """How memory is updated."""
+        """The memory order and scope of the update."""
         return MemoryOrder.of(self.op.mem_semantic, self.op.mem_scope)
 
     @property
     def combiner(self) -> type[arith.SignlessIntegerBinaryOperation]:
-        """How two updates become one."""
+        """The operation that combines two updates of one element."""
         return COMBINERS[self.op.rmw_mode.data]
 
     @property
     def identity(self) -> int:
-        """What an update leaves as it was."""
+        """The operand with which an update changes nothing."""
         found = identity_of(self.combiner.name, i32.bitwidth)
         assert isinstance(found, int)
         return found

@@ -94,7 +94,7 @@ class ComparedRuns:
         known: Callable[[SSAValue], Table | None],
         value: Callable[[SSAValue], SSAValue],
     ) -> ComparedRuns | None:
-        """Those of an operation of a body; None if it is none, or has too short runs.
+        """Return the compared runs of an operation of a body; None for none and for short ones.
 
         `known` gives the positions of the threads in each register, `value` what a value of the
         body is lowered to.

@@ -44,7 +44,7 @@ def extents(text: str) -> Grid:
 
 
 def given_options(ctx: typer.Context, parameters: Iterable[str]) -> Iterator[str]:
-    """Those of some parameters' options that stand on the command line."""
+    """Return the options of these parameters that are given on the command line."""
     for name in parameters:
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":

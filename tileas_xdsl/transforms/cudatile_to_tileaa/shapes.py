@@ -55,7 +55,7 @@ def iota(c: Converter, op: ct.IotaOp) -> Sequence[SSAValue]:
 
 
 def broadcast(c: Converter, op: ct.BroadcastOp) -> Sequence[SSAValue]:
-    """The same elements again."""
+    """Convert a broadcast."""
     source, type_ = c.get(op.source), c.type(op.result)
     if source.type == type_:
         return [source]
@@ -65,7 +65,7 @@ def broadcast(c: Converter, op: ct.BroadcastOp) -> Sequence[SSAValue]:
 
 
 def reshape(c: Converter, op: ct.ReshapeOp) -> Sequence[SSAValue]:
-    """The same elements in row-major order."""
+    """Convert a reshape, which keeps the elements in row-major order."""
     source, type_ = c.get(op.source), c.type(op.result)
     there, here = shape_of(source.type), shape_of(type_)
     if there == here:

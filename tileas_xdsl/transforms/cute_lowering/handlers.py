@@ -122,7 +122,7 @@ def add_offset(op: pointers.PtrAddOp, low: Lowering) -> None:
 
 
 def recast(op: pointers.RecastPtrOp, low: Lowering) -> None:
-    """The same address: pointers of LLVM have no element."""
+    """Lower a recast to the same address: pointers of LLVM have no element type."""
     low.values[op.result] = low.base_of(op.ptr)
 
 

@@ -36,13 +36,13 @@ def make_atom(op: MakeAtomOp, conv: Converter) -> None:
 
 
 def make_tiled(op: MakeTiledCopyOp | MakeTiledMmaOp | MakeTmemCopyOp, conv: Converter) -> None:
-    """A tiled atom has the values of the atom."""
+    """Record a tiled atom with the values of its atom."""
     conv.atoms[op.result] = values_of(conv, op.atom)
     conv.kill(op)
 
 
 def set_value(op: AtomSetValueOp, conv: Converter) -> None:
-    """The atom with one other value."""
+    """Record the atom with one value replaced."""
     conv.atoms[op.result] = {**values_of(conv, op.atom), op.field.data: op.value}
     conv.kill(op)
 

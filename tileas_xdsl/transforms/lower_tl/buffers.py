@@ -113,7 +113,7 @@ def row_major(shape: tuple[int, ...], size: int) -> Layout:
 
 
 def alias(state: State, op: ReshapeOp | ViewOp) -> None:
-    """Another name of a storage: the same bits, row-major."""
+    """Record a reshape or a view as another name of its storage: the same bits, row-major."""
     location, shape = state.locations[op.source], shape_of(op.buffer.type)
     element = element_of(op.buffer.type)
     match location:

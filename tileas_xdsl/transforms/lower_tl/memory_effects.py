@@ -85,7 +85,7 @@ class Pending:
     )
 
     def copy(self) -> Pending:
-        """Another one with the same contents."""
+        """Return a copy that may change by itself."""
         done = {kind: set(buffers) for kind, buffers in self.done.items()}
         return Pending(self.apart, done)
 

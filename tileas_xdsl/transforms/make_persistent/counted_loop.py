@@ -70,7 +70,7 @@ def counted_loop(build: Builder, tour: Tour, inside: Sequence[Operation]) -> Pla
 
 
 def counted_loop_of_producer(build: Builder, tour: Tour, inside: Sequence[Operation]) -> Place:
-    """The same for tile blocks whose loads a producer is to issue ahead."""
+    """Build the counted loop for tile blocks whose loads a producer is to issue ahead."""
     axes = _read_axes(inside)
     after = _while_there(build, _taken(build, tour.first, tour)[:axes], inside)
     asked = _asking(axes, 1)

@@ -221,7 +221,7 @@ def _entry(switch: AgentSwitchOp, name: str, agent: int) -> int | None:
 
 
 def delivered_type(crossing: Crossing, agent: int) -> Tile:
-    """The layout in which an agent wants a tile: what it converts it to, else as it is."""
+    """The type of a tile as an agent uses it: in the layout that it converts to, if any."""
     type_ = tile_of(crossing.value)
     assert type_ is not None
     users = crossing.users[agent]

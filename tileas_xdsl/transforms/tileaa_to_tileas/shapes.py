@@ -64,7 +64,7 @@ def splat(op: shapes.SplatOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def view(op: shapes.ViewOp, insert: Insert) -> Sequence[SSAValue]:
-    """Another shape; a scalar is one element."""
+    """Convert a change of shape to a view; a scalar is one element."""
     there, here = shape_of(op.source.type), shape_of(op.result.type)
     if not there:
         return [filled(insert, op.source, op.result.type) if here else op.source]
@@ -183,7 +183,7 @@ def make_range(op: shapes.MakeRangeOp, insert: Insert) -> Sequence[SSAValue]:
 
 
 def generate(op: shapes.GenerateOp, insert: Insert) -> Sequence[SSAValue]:
-    """The same body."""
+    """Convert a `generate`, whose body stays."""
     return [insert(GenerateOp(cast(Tile, op.result.type), op.detach_region(op.body))).result]
 
 

@@ -59,7 +59,7 @@ def read(state: Raising, buffer: SSAValue) -> SSAValue:
 
 
 def write(state: Raising, buffer: SSAValue, tile: SSAValue) -> None:
-    """Let a buffer hold another tile."""
+    """Record that a buffer holds another tile from here on."""
     storage = storage_of(buffer)
     check_extents(state, buffer_shape(storage.type))
     state.held[storage] = state.reshaped(tile, buffer_shape(storage.type))

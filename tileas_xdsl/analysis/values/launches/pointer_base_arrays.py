@@ -126,7 +126,7 @@ def promised_divisor(value: SSAValue | int) -> int:
 
 
 def stated_divisor(value: SSAValue | int) -> int:
-    """The same where the value is used: assumptions inside of loops and branches count, too."""
+    """Return the divisor that is stated of a value, also inside of loops and branches."""
     if isinstance(value, int):
         return promised_divisor(value)
     return _largest(_facts(value, inside=True), None)

@@ -216,7 +216,7 @@ class DILocAttr(ParametrizedAttribute):
             printer.print_attribute(self.scope)
 
     def as_location(self) -> FusedLoc:
-        """The same as the location of an operation."""
+        """Return this debug location as the location of an operation."""
         return FusedLoc((self.source_location,), self.scope)
 
 

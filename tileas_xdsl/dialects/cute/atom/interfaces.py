@@ -148,7 +148,7 @@ class MmaAtomType(AtomType):
     @property
     @abstractmethod
     def threads(self) -> int:
-        """How many threads do it together."""
+        """The number of threads that execute the atom together."""
 
     @abstractmethod
     def element_type(self, operand: MmaOperand) -> Attribute | None:

@@ -93,7 +93,7 @@ class TiledCopyPart(AlgebraOp, ABC):
     traits = traits_def(Pure())
 
     def side(self, atom: CopyAtomType) -> Layout | None:
-        """The atom's layout of this side."""
+        """Return the atom's thread-value layout of this side of the copy: source or destination."""
         raise LayoutError(f"{atom} has no such side")
 
     def compute(self, *operands: Any) -> Any:

@@ -187,7 +187,7 @@ class Sm80SparseMmaType(WarpMmaType, TypeAttribute):
         return (AtomField("e", i32),)
 
     def operand_layout(self, operand: MmaOperand) -> Layout | None:
-        """Those of the dense product with half of K, but for B."""
+        """Return the layout of an operand: that of the dense product with half of K, but for B."""
         return None if operand is MmaOperand.B else self._dense(operand)
 
     def _dense(self, operand: MmaOperand) -> Layout | None:

@@ -96,7 +96,7 @@ class CanonicalDescriptorOp(FieldsOp):
 
     @property
     def swizzle(self) -> StringAttr:
-        """The mode of the descriptor."""
+        """The swizzle mode that the matrix descriptor encodes."""
         return keyword(self.canonical().mode)
 
     @property

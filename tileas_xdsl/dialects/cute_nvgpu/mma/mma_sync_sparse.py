@@ -71,7 +71,7 @@ class MmaSm80SparseOp(WarpProductOp):
     )
 
     def fragments(self) -> Fragments | None:
-        """Those of the dense product with half of K, but twice B."""
+        """The fragments of the dense product with half of K, but twice B."""
         extents = self.shape.get_values()
         if len(extents) != 3 or extents[2] % STEP or self.a_type.data in DENSE_ONLY:
             return None

@@ -68,7 +68,7 @@ class PointedAtomicOp(OrderedOp):
         return scalar_type_of(self.value.type)
 
     def check_update(self) -> None:
-        """Pointers, value, mask and order."""
+        """Check the pointers, the value, the mask and the memory order."""
         check_tokens(self, self.token, self.out_token)
         if pointer_of(self.base.type) is None:
             raise op_error(self, f"updates what pointers point to, not {self.base.type}")

@@ -51,7 +51,7 @@ def check_view(op: Operation, view: Attribute) -> None:
 
 
 def check_tile(op: Operation, tile: Attribute) -> None:
-    """What is moved is a tile with constant extents."""
+    """Raise unless what is moved is a tile with constant extents."""
     if not isinstance(tile, TensorType) or not tile.has_static_shape():
         raise op_error(op, f"expects a tile with constant extents, but got {tile}")
 

@@ -66,7 +66,7 @@ def _yielded(token: SSAValue) -> list[SSAValue]:
 
 
 def ordering(op: Operation) -> Mapping[str, Attribute]:
-    """Those of these attributes that a store has."""
+    """Return the attributes of order that a store has."""
     return {
         name: op.attributes[name] for name in (UNTIL_READ, AFTER_STORES) if name in op.attributes
     }

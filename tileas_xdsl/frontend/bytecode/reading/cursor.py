@@ -44,7 +44,7 @@ class Cursor:
         self.base = base
 
     def part(self, position: int, end: int) -> Cursor:
-        """Another cursor, over a part of the same section."""
+        """Return a cursor over a part of the section."""
         return Cursor(self.data, position, end, self.section, self.file, self.base)
 
     def cut(self, length: int, what: str) -> Cursor:

@@ -41,7 +41,7 @@ def sum_of(node: Node, bound: Mapping[Node, Node]) -> Sum:
 
 
 def texts_of(nodes: Sequence[Node]) -> str:
-    """The same text for lists of equal expressions."""
+    """Return texts of expressions, equal for lists of equal ones."""
     return json.dumps([_text_or_number(node) for node in nodes])
 
 

@@ -110,6 +110,7 @@ def _right(cta: Cta, p: Product, group: int) -> Array:
 
 
 def compute(p: Product, group: int) -> None:
+    """Compute a product of `tcgen05.mma` by the CTAs of a group, into their tensor memory."""
     shape = p.shape
     right = np.concatenate([_right(cta, p, group) for cta in p.ctas])
     cells = _cells_of_result(p, group)

@@ -197,7 +197,7 @@ COMPARISONS: tuple[tuple[Compute, bool], ...] = (
 
 
 def compare_integers(op: arith.CmpiOp, operands: Sequence[Value]) -> Value:
-    """`arith.cmpi`."""
+    """Return the results of an `arith.cmpi`, element by element."""
     compare, is_unsigned = COMPARISONS[op.predicate.value.data]
     width = width_of(op.lhs.type)
     assert width is not None

@@ -89,7 +89,7 @@ def alloc_local(_: TileAgent, op: AllocLocalOp, __: Sequence[Any]) -> tuple[View
 
 
 def alias(_: TileAgent, op: ReshapeOp | ViewOp, inputs: Sequence[Any]) -> tuple[View]:
-    """The same memory under another shape, perhaps as other elements."""
+    """Return a buffer over the same memory with another shape, perhaps of other elements."""
     type_ = _type(op.buffer)
     return (inputs[0].reshaped(tuple(type_.get_shape()), type_.element_type),)
 

@@ -64,7 +64,7 @@ def ask(e: ThreadBuilder, op: Operation, rounds: int) -> AskedTileBlock:
 
 
 def hand_out(e: ThreadBuilder, op: Operation, token: AskedTileBlock, axes: int) -> Sequence[Scalar]:
-    """Return the ids along the first axes in all threads, by shared memory.
+    """Broadcast the ids of the tile block along the first axes to all threads, by shared memory.
 
     `hand_out_with_barriers` lets barriers that are in between be those of this exchange.
     """

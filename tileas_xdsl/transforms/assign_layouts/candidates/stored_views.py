@@ -69,7 +69,7 @@ def layout_of_source(a: Assignment, group: TileGroup) -> tuple[Family, Layout] |
 
 
 def stored_values(a: Assignment, group: TileGroup) -> Layout | None:
-    """Return the layout of a few values of rows, as all threads of a row have them; None if not."""
+    """Return the layout in which all threads of a row have its values; None for too many."""
     shown = layout_of_source(a, group)
     if shown is None or shown[0] is Family.BLOCKED:
         return None

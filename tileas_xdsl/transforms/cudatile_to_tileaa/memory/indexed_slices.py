@@ -45,7 +45,7 @@ _NUMBERS: Mapping[PaddingValue, float] = {
 def pointers_and_mask(
     c: Converter, view: GatherScatterViewType, array: SSAValue, index: Sequence[SSAValue]
 ) -> tuple[SSAValue, SSAValue]:
-    """Return tiles of what each element is behind, and of whether the array has it.
+    """Return the tile of pointers to the elements, and the mask of those inside the array.
 
     `index` are a tile of positions along the sparse dimension, first positions along others.
     """

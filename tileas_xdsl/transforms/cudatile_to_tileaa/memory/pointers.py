@@ -28,7 +28,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import (
 
 
 def rmw_mode(mode: AtomicRMWMode) -> RmwMode:
-    """The same update; sums are called `add`, of integers and of floats."""
+    """Return the mode of an update; sums are called `add`, of integers and of floats."""
     return RmwMode.ADD if mode is AtomicRMWMode.ADDF else RmwMode(mode.value)
 
 

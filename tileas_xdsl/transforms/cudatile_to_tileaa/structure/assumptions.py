@@ -17,7 +17,7 @@ from tileas_xdsl.transforms.cudatile_to_tileaa.memory.access_attributes import t
 
 
 def fact_of(op: AssumeOp) -> Attribute:
-    """The same fact."""
+    """Return the fact of `nv_tileaa` that an assumption states."""
     match predicate := op.predicate:
         case predicates.DivByAttr():
             return facts.DivByAttr(predicate.divisor.data, *(predicate.group or ()))
@@ -30,9 +30,10 @@ def fact_of(op: AssumeOp) -> Attribute:
 
 
 def assume(c: Converter, op: AssumeOp) -> Sequence[SSAValue]:
-    """The same value; of unread strides nothing is said, of scalars nothing about neighbours.
+    """Convert an `assume`, unless it states what nobody can read.
 
-    Nor what is said of the value already: cuTile repeats divisors behind bounds.
+    That is the divisor of a unit stride, what is equal among neighbours of a scalar, and what is
+    stated of the value already: cuTile repeats divisors behind bounds.
     """
     value, fact = c.get(op.value), fact_of(op)
     if is_unit_stride(op.result) or _is_said(value, fact):

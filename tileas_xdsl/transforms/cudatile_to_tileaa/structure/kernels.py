@@ -87,7 +87,7 @@ def _hint(hints: Any, capability: Capability, name: str) -> int | None:
 
 
 def convert_global(op: GlobalOp) -> AAGlobalOp:
-    """The same memory."""
+    """Convert a global variable to that of `nv_tileaa`."""
     name = op.properties["sym_name"]
     assert isinstance(name, StringAttr)
     alignment = None if op.alignment is None else op.alignment.value.data

@@ -75,7 +75,7 @@ def load(e: ThreadBuilder, op: LoadOp) -> Sequence[Lowered]:
 
 
 def async_load(e: ThreadBuilder, op: AsyncLoadOp) -> Sequence[Lowered]:
-    """The same: the hardware waits where registers are used."""
+    """Lower as the synchronous load: the hardware waits where registers are used."""
     found = loaded(e, op)
     if not isinstance(found, RegisterTile):
         raise op_error(op, "loads a single element in the background, which is not lowered yet")

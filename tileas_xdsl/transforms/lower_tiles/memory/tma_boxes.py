@@ -74,7 +74,7 @@ def _of_list(e: ThreadBuilder, op: MakeTiledTmaDescOp) -> Descriptor:
 
 
 def slice_descriptor(e: ThreadBuilder, op: SliceTmaDescOp) -> Sequence[Lowered]:
-    """The same descriptor, with the rows that copies move."""
+    """Return the descriptor of a slice: the same one, with the rows that copies move."""
     found = e.get(op.source)
     if not isinstance(found, Descriptor) or found.recipe.slices is None:
         raise op_error(op, "slices what this kernel describes otherwise")

@@ -21,7 +21,7 @@ from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
 
 
 def check_weak(op: Operation, semantic: MemSemanticAttr | None) -> None:
-    """Nothing but data moves: what others may wait for is an atomic operation."""
+    """Raise for an access with a memory order: threads can wait for atomic operations only."""
     if semantic is not None and semantic.data is not MemSemantic.WEAK:
         raise op_error(op, f"is {semantic.data.value}; only weak accesses are lowered yet")
 

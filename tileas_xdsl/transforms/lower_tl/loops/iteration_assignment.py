@@ -32,7 +32,7 @@ class ThreadIterations:
 
     @staticmethod
     def of(owners: FragmentMap, packed: int = 1) -> ThreadIterations:
-        """Those of a loop; their number is padded to a multiple of `packed`."""
+        """Return the iterations of a loop; their number is padded to a multiple of `packed`."""
         held = np.full((owners.threads, padded(owners.slots, packed)), -1, dtype=np.int64)
         held[:, : owners.slots] = owners.held
         first = np.zeros(held.shape, dtype=bool)
@@ -46,7 +46,7 @@ class ThreadIterations:
         return ThreadIterations((), np.zeros((threads, 1), dtype=np.int64), first)
 
     def chunks(self, most: int) -> Iterator[ThreadIterations]:
-        """Some iterations after others, as many as `most` at once."""
+        """Yield the iterations of each thread in groups of at most `most`."""
         for begin in range(0, self.count, most):
             part = slice(begin, begin + most)
             yield ThreadIterations(

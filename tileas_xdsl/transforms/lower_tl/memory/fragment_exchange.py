@@ -102,7 +102,7 @@ def _iterations(layout: FragmentMap, element: Attribute) -> ThreadIterations:
 
 
 def convert(state: State, op: ConvertLayoutOp) -> None:
-    """The same elements in other registers, the cheapest way."""
+    """Move the elements of a fragment to the registers of another layout, the cheapest way."""
     source, target = state.fragment(op, op.source), state.fragment(op, op.target)
     state.hold(target, moved(state, op, source, target))
 

@@ -162,7 +162,7 @@ def computed_before(
 
 
 def started(op: TiledLoadOp, values: Mapping[SSAValue, SSAValue], number: int) -> AsyncTiledLoadOp:
-    """The same load into the memory of that number, which another operation waits for."""
+    """Begin the load into the memory of a stage; another operation waits for it."""
     made = AsyncTiledLoadOp(
         values.get(op.view, op.view),
         [values.get(value, value) for value in op.coords],

@@ -54,7 +54,7 @@ def carried_by(loop: RoundLoop) -> Mapping[SSAValue, SSAValue]:
 
 
 def next_round(loop: RoundLoop, build: Builder) -> tuple[SSAValue, dict[SSAValue, SSAValue]]:
-    """Compute whether there is a next round, and its number by that of this one."""
+    """Compute whether there is a next iteration, and its index from that of this one."""
     if isinstance(loop, scf.ForOp):
         number = build.insert(arith.AddiOp(loop.body.block.args[0], loop.step)).result
         is_there = build.insert(arith.CmpiOp(number, loop.ub, "slt")).result

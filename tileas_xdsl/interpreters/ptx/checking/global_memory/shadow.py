@@ -156,7 +156,7 @@ class GlobalShadow:
         return self.writer
 
     def publish(self, at: Units, message: int) -> None:
-        """Note what a strong write releases."""
+        """Record the message that a strong write releases, for reads that observe it."""
         if self.messages is None:
             self.messages = np.zeros(self.count, np.int32)
         self.messages[at] = message
