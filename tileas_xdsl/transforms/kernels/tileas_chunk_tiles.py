@@ -56,6 +56,7 @@ from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import rotate_rows
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import LINES_KEPT
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import ROWS_AHEAD
 from tileas_xdsl.transforms.plan_cta.cta_pairs import mark_parts
@@ -109,8 +110,7 @@ class TileasChunkTiles(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no modes; raises `ValueError`."""
-        if self.rows not in MODES:
-            raise ValueError(f"option rows is one of {', '.join(MODES)}, not '{self.rows}'")
+        check_keyword("rows", self.rows, MODES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)

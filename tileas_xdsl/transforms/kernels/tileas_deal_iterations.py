@@ -68,6 +68,7 @@ from tileas_xdsl.transforms.deal_iterations.items import (
 )
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
 from tileas_xdsl.transforms.make_persistent.walks import places
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
@@ -97,8 +98,7 @@ class TileasDealIterations(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no modes; raises `ValueError`."""
-        if self.mode not in MODES:
-            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
+        check_keyword("mode", self.mode, MODES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)

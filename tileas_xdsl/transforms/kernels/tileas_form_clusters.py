@@ -57,6 +57,7 @@ from tileas_xdsl.target.launches.shared_loads import (
     LoopLoad,
     SharedLoads,
 )
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.product_cycles import product_cycles
@@ -104,8 +105,7 @@ class TileasFormClusters(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no modes; raises `ValueError`."""
-        if self.mode not in MODES:
-            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
+        check_keyword("mode", self.mode, MODES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.mode == "off":

@@ -74,6 +74,7 @@ from tileas_xdsl.transforms.make_persistent.walks import (
 )
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import meets_lines
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
@@ -119,8 +120,7 @@ class TileasMakePersistent(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no modes; raises `ValueError`."""
-        if self.mode not in MODES:
-            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
+        check_keyword("mode", self.mode, MODES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.mode == "off":

@@ -19,6 +19,7 @@ from tileas_xdsl.dialects.tl.kernel import KernelOp
 from tileas_xdsl.inference.decisions import Decisions, InferenceError
 from tileas_xdsl.inference.modes import MODELS, MODES, infer
 from tileas_xdsl.inference.program import Program
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.tl_inference.annotation import annotate
 from tileas_xdsl.transforms.tl_inference.buffers import source_location
 from tileas_xdsl.transforms.tl_inference.extraction import Extraction
@@ -48,12 +49,8 @@ class TlLayoutInference(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no choices; raises `ValueError`."""
-        for option, value, allowed in (
-            ("mode", self.mode, MODES),
-            ("cost_model", self.cost_model, MODELS),
-        ):
-            if value not in allowed:
-                raise ValueError(f"option {option} is one of {', '.join(allowed)}, not '{value}'")
+        check_keyword("mode", self.mode, MODES)
+        check_keyword("cost_model", self.cost_model, MODELS)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         arch = module_target(op, self.target).name

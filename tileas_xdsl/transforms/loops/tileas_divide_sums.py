@@ -53,6 +53,7 @@ from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     tile_blocks_along_x,
 )
 from tileas_xdsl.transforms.make_persistent.walks import places
+from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
 from tileas_xdsl.transforms.pipeline_loads.resources import WARP, Resources, resources_of
 
@@ -84,8 +85,7 @@ class TileasDivideSums(ModulePass):
 
     def __post_init__(self) -> None:
         """Refuse words that are no modes; raises `ValueError`."""
-        if self.mode not in MODES:
-            raise ValueError(f"option mode is one of {', '.join(MODES)}, not '{self.mode}'")
+        check_keyword("mode", self.mode, MODES)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
