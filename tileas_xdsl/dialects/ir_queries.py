@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TypeVar
 
-from xdsl.dialects import gpu, memref, tensor, vector
+from xdsl.dialects import func, gpu, memref, tensor, vector
 from xdsl.dialects.arith import ConstantOp, ExtSIOp
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import CallableOpInterface, MemoryEffect, NoMemoryEffect, OpTrait
 from xdsl.traits import is_side_effect_free as is_declared_free
@@ -42,6 +42,11 @@ def enclosing(op: Operation, kind: type[OpT]) -> OpT | None:
 def enclosing_function(op: Operation) -> Operation | None:
     """Return the innermost callable operation around `op`: a function, a kernel, an entry."""
     return next((p for p in enclosing_ops(op) if p.has_trait(CallableOpInterface)), None)
+
+
+def defined_functions(module: ModuleOp) -> list[func.FuncOp]:
+    """Return the functions of a module that have a body."""
+    return [op for op in module.ops if isinstance(op, func.FuncOp) and not op.is_declaration]
 
 
 def owning_op(value: SSAValue) -> Operation | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.locations import location_of
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.explanation.facts import Conversion, TileLayout
 from tileas_xdsl.layout.convert.plan import Cost, Plan
@@ -32,8 +32,9 @@ MEMORIES: Mapping[Space, str] = {
 def tile_layouts(unlaid: ModuleOp, target: Target) -> tuple[TileLayout, ...]:
     """Return what the layout assignment decides on a module that is not laid out, which stays."""
     module = unlaid.clone()
-    functions = [op for op in module.ops if isinstance(op, func.FuncOp) and not op.is_declaration]
-    decisions = [one for f in functions for one in assign_layouts(f, target, Preferences())]
+    decisions = [
+        one for f in defined_functions(module) for one in assign_layouts(f, target, Preferences())
+    ]
     return tuple(_layout(one) for one in decisions if one.choice is not None)
 
 

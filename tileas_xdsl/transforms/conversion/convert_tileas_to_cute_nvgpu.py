@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -56,7 +57,7 @@ class ConvertTileasToCuteNvgpu(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_added(ConvertTileasToCuteNvgpu.name, op)
         target = module_target(op, self.target)
-        kernels = [f for f in op.ops if isinstance(f, func.FuncOp) and not f.is_declaration]
+        kernels = defined_functions(op)
         lowered = [_lowered(kernel, target, self.standalone) for kernel in kernels]
         for kernel, made in zip(kernels, lowered, strict=True):
             op.body.block.insert_ops_before(made, kernel)

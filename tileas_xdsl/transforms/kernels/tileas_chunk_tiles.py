@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter
 from tileas_xdsl.analysis.values.operand_ranges import RANGED, keep_operand_ranges
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
@@ -114,9 +115,7 @@ class TileasChunkTiles(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
-        for kernel in op.ops:
-            if not isinstance(kernel, func.FuncOp) or kernel.is_declaration:
-                continue
+        for kernel in defined_functions(op):
             if len(kernel.body.blocks) != 1:
                 continue
             multiply_in_loops(kernel)

@@ -39,6 +39,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import (
 )
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.block_exchange import exchanges_data
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
@@ -111,10 +112,9 @@ class TileasFormClusters(ModulePass):
         if self.mode == "off":
             return
         target = module_target(op)
-        for kernel in op.ops:
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                chosen = (self.axis, self.count) if self.mode == "on" else None
-                _form_clusters(kernel, target, chosen)
+        chosen = (self.axis, self.count) if self.mode == "on" else None
+        for kernel in defined_functions(op):
+            _form_clusters(kernel, target, chosen)
 
 
 def _form_clusters(kernel: func.FuncOp, target: Target, chosen: tuple[int, int] | None) -> None:

@@ -42,7 +42,7 @@ from tileas_xdsl.analysis.values.scalar_operations import operations_behind, ste
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.block_exchange import exchanges_data
-from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.ir_queries import constant_integer, defined_functions, is_side_effect_free
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
@@ -126,9 +126,8 @@ class TileasMakePersistent(ModulePass):
         if self.mode == "off":
             return
         target = module_target(op)
-        for kernel in op.ops:
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                _make_persistent(kernel, target, is_forced=self.mode == "on")
+        for kernel in defined_functions(op):
+            _make_persistent(kernel, target, is_forced=self.mode == "on")
 
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:

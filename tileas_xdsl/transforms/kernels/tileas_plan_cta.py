@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.nv_tileaa.attributes import CTAS_HINT, KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.tma.checks import number_of
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -70,9 +71,8 @@ class TileasPlanCta(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = module_target(op)
-        for kernel in op.ops:
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                _plan(kernel, self.ctas, target)
+        for kernel in defined_functions(op):
+            _plan(kernel, self.ctas, target)
 
 
 def _plan(kernel: func.FuncOp, chosen: int, target: Target) -> None:

@@ -30,6 +30,7 @@ from tileas_xdsl.analysis.values.padded_products import ProductEnds, end_along
 from tileas_xdsl.analysis.values.rows.row_extents import array_of, row_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, WARPS_HINT, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileaa.facts import AssumeOp, BoundedAttr
@@ -93,9 +94,7 @@ class TileasBoundRows(ModulePass):
             )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in op.ops:
-            if not isinstance(kernel, func.FuncOp) or kernel.is_declaration:
-                continue
+        for kernel in defined_functions(op):
             if (rows := _rows(kernel)) is None:
                 continue
             if self.most:

@@ -38,7 +38,7 @@ from tileas_xdsl.analysis.values.cluster_values import (
 )
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.ir_queries import enclosing
+from tileas_xdsl.dialects.ir_queries import defined_functions, enclosing
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
@@ -90,13 +90,12 @@ class TileasMulticastLoads(ModulePass):
     name = "tileas-multicast-loads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in op.ops:
-            if isinstance(kernel, func.FuncOp) and not kernel.is_declaration:
-                facts = KernelFacts(kernel)
-                extents = _possible_cluster(kernel, facts)
-                if prod(extents) > 1 and facts.cluster == (1, 1, 1):
-                    _share_loads(kernel, facts, extents)
-                    keep_possible_pairs(kernel, module_target(op))
+        for kernel in defined_functions(op):
+            facts = KernelFacts(kernel)
+            extents = _possible_cluster(kernel, facts)
+            if prod(extents) > 1 and facts.cluster == (1, 1, 1):
+                _share_loads(kernel, facts, extents)
+                keep_possible_pairs(kernel, module_target(op))
 
 
 def _possible_cluster(kernel: func.FuncOp, facts: KernelFacts) -> Extents:
