@@ -66,7 +66,7 @@ MAX_PREPARED = 64
 
 
 class CompiledKernel(Protocol):
-    """The interface of a compiled kernel that a launch needs (`compiler.CompiledKernel`)."""
+    """The interface of a compiled kernel that a launch needs (`compiled_kernel.CompiledKernel`)."""
 
     @property
     def target(self) -> str:
