@@ -54,6 +54,27 @@ def test_ctas_that_run_at_once_load_the_same_lines_at_one_time(
     assert apart.microseconds > 1.15 * found.microseconds
 
 
+def test_a_hint_counts_as_far_as_blocks_have_room() -> None:
+    """Two stages of 80 KB leave none for a second CTA, whose one stage would be loaded alone."""
+    tiles = {"tm": 256, "tn": 64, "tk": 128}
+    asked, alone = (_predicted(CASES["matmul f16"], **tiles, occupancy=n) for n in (2, 0))
+    assert asked.together == 1
+    assert asked.microseconds == alone.microseconds == pytest.approx(254.1, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "together", "measured"),
+    [("matmul e4m3", 64, 2, 285.9), ("batched_matmul f16", 128, 1, 55.9)],
+)
+def test_ctas_that_take_tile_blocks_share_a_multiprocessor_where_they_have_room(
+    name: str, rows: int, together: int, measured: float
+) -> None:
+    """What they stage for a store is beside the stages: 8 KB, or 32."""
+    found = _predicted(CASES[name], tm=rows, tn=rows, tk=64, occupancy=2 * (rows == 64))
+    assert found.together == together
+    assert found.microseconds == pytest.approx(measured, rel=0.07)
+
+
 def test_tile_blocks_that_follow_one_another_hide_their_first_loads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

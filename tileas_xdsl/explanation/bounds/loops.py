@@ -38,11 +38,14 @@ LATENCY = "latency"
 
 
 def loop_facts(
-    module: ModuleOp, target: Target, reasons: Sequence[Reason]
+    module: ModuleOp, target: Target, reasons: Sequence[Reason], most_blocks: int | None = None
 ) -> tuple[LoopFacts, ...]:
-    """Return the loops of the kernels of a module, whose loads know how they are done."""
+    """Return the loops of the kernels of a module, whose loads know how they are done.
+
+    `most_blocks` share a multiprocessor, whatever a hint asks for, where that is known.
+    """
     return tuple(
-        _facts(function, op, target, reasons)
+        _facts(function, op, target, reasons, most_blocks)
         for function in _functions(module)
         for op in function.walk()
         if isinstance(op, LOOPS)
@@ -65,7 +68,11 @@ def _functions(module: ModuleOp) -> Iterator[func.FuncOp]:
 
 
 def _facts(
-    function: func.FuncOp, loop: Operation, target: Target, reasons: Sequence[Reason]
+    function: func.FuncOp,
+    loop: Operation,
+    target: Target,
+    reasons: Sequence[Reason],
+    most_blocks: int | None,
 ) -> LoopFacts:
     body = loop.regions[-1].block
     place = location_of(loop)
@@ -78,7 +85,8 @@ def _facts(
         return replace(found, not_predicted="its iterations are not counted: it runs while ...")
     is_serial = any(one.what == "pipeline" and one.location == place for one in mine)
     options = SchedulerOptions(serial=is_serial)
-    scheduled = schedule_loop(loop, capacity_of(function, loop, target), options)
+    capacity = capacity_of(function, loop, target, most_blocks)
+    scheduled = schedule_loop(loop, capacity, options)
     if isinstance(scheduled, str):
         return replace(found, not_predicted=scheduled)
     return _predicted(found, scheduled, is_serial=is_serial)

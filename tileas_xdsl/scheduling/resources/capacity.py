@@ -27,10 +27,13 @@ class LoopCapacity:
     """Shared memory for the buffers of the loop."""
 
 
-def capacity_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> LoopCapacity:
+def capacity_of(
+    function: func.FuncOp, loop: scf.ForOp, target: Target, most_blocks: int | None = None
+) -> LoopCapacity:
     """Return what a kernel leaves to a loop: shared memory beside the tiles outside of loops.
 
     Loops run one after another: tiles that another innermost loop loads take nothing from this one.
+    As many blocks share a multiprocessor as a hint asks for, but `most_blocks` where that is known.
     """
     attribute = function.attributes.get(KERNEL_SPEC)
     spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
@@ -39,7 +42,7 @@ def capacity_of(function: func.FuncOp, loop: scf.ForOp, target: Target) -> LoopC
         for op, type_ in allocated_tiles(function)
         if op.parent is not loop.body.block and not _is_of_another(op, loop)
     )
-    blocks = max(spec.occupancy, 1)
+    blocks = min(max(spec.occupancy, 1), most_blocks or spec.occupancy or 1)
     shared = target.shared_memory_per_block // blocks - RESERVED - others
     return LoopCapacity(target, spec.num_warps, blocks, shared)
 

@@ -149,6 +149,18 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
     return made
 
 
+def blocks_of_takers(found: LoadLoop, resources: Resources, target: Target) -> int:
+    """The blocks that share a multiprocessor where each takes one tile block after another.
+
+    What they stage for a store is beside the stages then, for these are filled meanwhile.
+    """
+    behind = {op for op in found.behind() if is_staging(op)}
+    tiles = allocated_tiles(found.function)
+    staged = sum(aligned_bytes(type_) for op, type_ in tiles if op in behind)
+    held = RESERVED + _other_bytes(found) + resources.stages * _slot_bytes(found) + staged
+    return min(resources.blocks, max(target.shared_memory_per_block // held, 1))
+
+
 def _resources(found: LoadLoop, spec: KernelSpec, target: Target) -> Resources | str:
     slot = _slot_bytes(found)
     warps, fewer = _warps(found, spec, target), 2 * WARPGROUP_WARPS

@@ -51,7 +51,11 @@ from tileas_xdsl.target.launches.persistent_launches import (
 from tileas_xdsl.threads.pipeline.occupancy import expected_blocks
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
-from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.resources import (
+    Resources,
+    blocks_of_takers,
+    resources_of,
+)
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import LOADED_TOGETHER
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import ROWS_AHEAD
 from tileas_xdsl.tuning.prediction.compulsory_traffic import Traffic, traffic_of
@@ -250,9 +254,9 @@ def predicted(
     at_once = blocks <= costs.multiprocessors
     _note_traffic(function, spec.tile_block_ctas, numbers[0], at_once=at_once)
     loops = [op for op in function.walk() if isinstance(op, LOOPS)]
-    known = zip(loops, loop_facts(module, target, reasons), strict=True)
-    outside = outside_of_loops(module, target)
     together = residency(function, target, pipelined)
+    known = zip(loops, loop_facts(module, target, reasons, together), strict=True)
+    outside = outside_of_loops(module, target)
     traffic = traffic_of(function, numbers, prod(grid), together * costs.multiprocessors, costs)
     waves = ceil_div(blocks, costs.multiprocessors * together)
     busy = min(blocks / costs.multiprocessors, 1.0)
@@ -275,10 +279,11 @@ def predicted(
     if load_loop(function) is None and (asked is not None or is_persistent(pipelined)):
         block = block.taken(spec.num_warps, loads_ahead=loads_rows_ahead(pipelined))
         asked = None
-    elif block.in_step or (asked is not None and not (asked.differ or _is_chained(function))):
-        # Where products read registers all end together, and none works while another one waits;
-        # and what is staged for a store is beside the stages.
+    elif block.in_step:
+        # Where products read registers all end together, and none works while another one waits.
         together = 1
+    elif asked is not None and not (asked.differ or _is_chained(function)):
+        together = min(together, _takers(function, target))
     if together > 1 and Unit.SHARED_MEMORY in block.demands:
         block.demands[Unit.SHARED_MEMORY] *= 100 / costs.shared_busy
     cycles = _cycles_of_waves(block, each, together, alone, variations)
@@ -466,6 +471,15 @@ def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> int
     spec = KernelFacts(function).spec
     (last,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
     return expected_blocks(last, spec.num_warps, spec.occupancy, target, typical=True)
+
+
+def _takers(function: func.FuncOp, target: Target) -> int:
+    """The blocks of a multiprocessor of which each takes one tile block after another."""
+    found = load_loop(function)
+    resources = resources_of(found, target) if isinstance(found, LoadLoop) else ""
+    if not isinstance(found, LoadLoop) or not isinstance(resources, Resources):
+        return 1
+    return blocks_of_takers(found, resources, target)
 
 
 def _power(flops: float, seconds: float, peak: float, costs: Latencies) -> float:
