@@ -12,7 +12,7 @@ hold registers while the row is reduced, with which another tile block would loa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -54,15 +54,18 @@ class CudatileSinkLoads(ModulePass):
 
 
 def _sink_lines(block: Block) -> None:
-    lines = _Lines()
-    for op in reversed([op for op in block.ops if lines.has(op)]):
-        order = {one: number for number, one in enumerate(block.ops)}
-        users = _users(op, block)
-        first = min(users, key=order.__getitem__, default=op)
-        between = range(order[op] + 1, order[first])
-        if any(isinstance(one, ReduceOp) for one, number in order.items() if number in between):
+    lines, order = _Lines(), _numbers(block)
+    reductions = [op for op in order if isinstance(op, ReduceOp)]
+    for op in reversed([op for op in order if lines.has(op)]):
+        first = min(_users(op, block), key=order.__getitem__, default=op)
+        if any(order[op] < order[one] < order[first] for one in reductions):
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(first))
+            order = _numbers(block)
+
+
+def _numbers(block: Block) -> Mapping[Operation, int]:
+    return {op: number for number, op in enumerate(block.ops)}
 
 
 def _users(op: Operation, block: Block) -> Iterable[Operation]:
