@@ -31,6 +31,7 @@ from tileas_xdsl.frontend.cutile.kernels import (
     kernel_signature,
     need_cutile,
 )
+from tileas_xdsl.frontend.cutile.remembered_signatures import remember_signatures
 from tileas_xdsl.frontend.signature import Parameter, parse_signature
 
 _FIRST_COLUMN = 0
@@ -51,6 +52,7 @@ def export_bytecode(
     none, `MissingPackageError`, and `DiagnosticError` at the line of Python that is wrong.
     """
     ct = need_cutile()
+    remember_signatures()
     place = definition_of(kernel)
     if version < V13_3 and gpu is None:
         raise error_at(place, f"bytecode {version} is for one GPU: say which")
