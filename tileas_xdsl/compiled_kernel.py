@@ -26,6 +26,7 @@ from tileas_xdsl.target.launches.specializations import LaunchPredicate
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
+    from tileas_xdsl.backend.waiting_ptxas import WaitingPtxas
     from tileas_xdsl.frontend.signature import Parameter
     from tileas_xdsl.interpreters.cuda_tile.launch import Evaluation
     from tileas_xdsl.interpreters.tile.launch import Simulation
@@ -247,15 +248,16 @@ class CompiledKernel:
             run_pass(make_pass(spec), self.ctx, module)
             yield spec, module
 
-    def assemble(self, *, strict: bool = True) -> Assembled:
-        """The machine code and its facts.
+    def assemble(self, *, strict: bool = True, waiting: WaitingPtxas | None = None) -> Assembled:
+        """The machine code and its facts; a process that is `waiting` for the text is given it.
 
         Raises `DiagnosticError` for what ptxas refuses and, if `strict`, for products that it
         serialises (spills are warnings among its messages), `MissingToolError`.
         """
         from tileas_xdsl.backend.ptxas import assemble
 
-        return assemble(self.ptx, self.target, name=f"{self.name}.ptx", strict=strict)
+        name = f"{self.name}.ptx"
+        return assemble(self.ptx, self.target, name=name, strict=strict, waiting=waiting)
 
     def cubin(self) -> bytes:
         """The machine code; raises as `assemble`."""

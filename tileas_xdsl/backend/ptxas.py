@@ -13,9 +13,11 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tileas_xdsl.backend.nvidia_tools import need_tool
 from tileas_xdsl.backend.ptx.line_locations import LineLocations
+from tileas_xdsl.backend.waiting_ptxas import WaitingPtxas
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.report import Diagnostic, Location, Severity, diagnostic
@@ -112,8 +114,11 @@ def assemble(
     options: Sequence[str] = (),
     name: str = "kernel.ptx",
     strict: bool = True,
+    waiting: WaitingPtxas | None = None,
 ) -> Assembled:
     """Assemble PTX for a target; `name` is what messages call the text.
+
+    A process that is `waiting` for a text of this target is given it, if there are no options.
 
     `.minnctapersm` is a wish: where registers spill for it, fewer blocks share a multiprocessor.
 
@@ -121,7 +126,8 @@ def assemble(
     (see above), at the source that `.loc` lines give, else in the text; `MissingToolError` without
     `ptxas`.
     """
-    found = _assembled(text, target, options, name, strict=strict)
+    done = None if waiting is None or options else _by_waiting(waiting, text, target)
+    found = _assembled(text, target, options, name, done, strict=strict)
     while found.spills and (fewer := _with_fewer_blocks(text)) is not None:
         text = fewer
         found = _assembled(text, target, options, name, strict=strict)
@@ -142,9 +148,45 @@ def _with_fewer_blocks(text: str) -> str | None:
     return _BLOCKS.sub(lambda match: f"{match[1]} {max(int(match[2]) - 1, 1)}", text)
 
 
+def _by_waiting(waiting: WaitingPtxas, text: str, target: str) -> _Done | None:
+    """What a process made of the text; None where it failed, for a file has a name in messages."""
+    done = waiting.assemble(text) if waiting.target == get_target(target).name else None
+    return None if done is None else _Done(*done)
+
+
+class _Done(NamedTuple):
+    """What `ptxas` leaves: nothing but a log, where it fails."""
+
+    code: bytes
+    log: str
+    status: int = 0
+
+
 def _assembled(
-    text: str, target: str, options: Sequence[str], name: str, *, strict: bool
+    text: str,
+    target: str,
+    options: Sequence[str],
+    name: str,
+    done: _Done | None = None,
+    *,
+    strict: bool,
 ) -> Assembled:
+    code, log, status = done or _run(text, target, options)
+    entries = entry_facts(log)
+    reports = (
+        *log_messages(log, text, name, strict=strict),
+        *_spills(entries, _PtxSource(text, name)),
+    )
+    errors = [report for report in reports if report.severity is Severity.ERROR]
+    if status and not errors:
+        last = log.strip().splitlines()[-1:] or [f"exit code {status}"]
+        errors = [diagnostic(Severity.ERROR, f"ptxas failed: {last[0]}")]
+    if errors:
+        raise DiagnosticError(*errors)
+    return Assembled(code, entries, reports, log)
+
+
+def _run(text: str, target: str, options: Sequence[str]) -> _Done:
     program = need_tool("ptxas")
     arch = get_target(target).name
     with tempfile.TemporaryDirectory(prefix="tileas-") as folder:
@@ -154,18 +196,7 @@ def _assembled(
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         log = run.stdout + run.stderr
         code = cubin.read_bytes() if cubin.exists() else b""
-    entries = entry_facts(log)
-    reports = (
-        *log_messages(log, text, name, strict=strict),
-        *_spills(entries, _PtxSource(text, name)),
-    )
-    errors = [report for report in reports if report.severity is Severity.ERROR]
-    if run.returncode and not errors:
-        last = log.strip().splitlines()[-1:] or [f"exit code {run.returncode}"]
-        errors = [diagnostic(Severity.ERROR, f"ptxas failed: {last[0]}")]
-    if errors:
-        raise DiagnosticError(*errors)
-    return Assembled(code, entries, reports, log)
+    return _Done(code, log, run.returncode)
 
 
 def log_messages(log: str, text: str, name: str, *, strict: bool) -> tuple[Diagnostic, ...]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+from contextlib import nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tileas_xdsl.backend.nvidia_tools import find_tool
+from tileas_xdsl.backend.waiting_ptxas import WaitingPtxas, waiting_ptxas
 from tileas_xdsl.cache import DiskCache, build_id, disk_cache, entry_key, file_id
+from tileas_xdsl.frontend.cutile.remembered_signatures import remember_signatures
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.target.arch import target_of_capability
 from tileas_xdsl.target.errors import TargetError
@@ -55,6 +58,7 @@ def compile_signature(
 
 def _bytecode(kernel: Any, signature: Any, context: Any, gpu: str) -> bytes:
     """Return the Tile IR of a kernel."""
+    remember_signatures()
     front_end: Any = import_module("cuda.tile._compile")
     version: Any = import_module("cuda.tile._bytecode.version").BytecodeVersion
     result = front_end.compile_tile(
@@ -118,20 +122,21 @@ def is_extended() -> bool:
 def _compile(
     kernel: Any, content: bytes, target: str, for_gpu: bool, choose: ChooseSpecialization
 ) -> Executable:
-    from tileas_xdsl.compiler import compile_bytecode
+    with waiting_ptxas(target) if for_gpu else nullcontext() as waiting:
+        from tileas_xdsl.compiler import compile_bytecode
 
-    compiled = compile_bytecode(kernel, content, target, choose)
-    cubin = _machine_code(compiled) if for_gpu else b""
+        compiled = compile_bytecode(kernel, content, target, choose)
+        cubin = _machine_code(compiled, waiting) if for_gpu else b""
     return Executable(target, compiled.abi, compiled.ptx, cubin)
 
 
-def _machine_code(compiled: CompiledKernel) -> bytes:
+def _machine_code(compiled: CompiledKernel, waiting: WaitingPtxas | None) -> bytes:
     """Assemble, if ptxas is installed; what makes code slow is a warning."""
     from tileas_xdsl.runtime.kernel_launcher import SlowCodeWarning
 
     if find_tool("ptxas") is None:
         return b""
-    found = compiled.assemble(strict=False)
+    found = compiled.assemble(strict=False, waiting=waiting)
     for message in found.warnings:
         warnings.warn(str(message), SlowCodeWarning, stacklevel=2)
     return found.cubin
