@@ -6,7 +6,8 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import UNKNOWN_LOC, i32
 from xdsl.ir import Block, Operation, Region
 
-from tileas_xdsl.diagnostics.locations import file_location, locate_lost
+from tileas_xdsl.diagnostics import locations
+from tileas_xdsl.diagnostics.locations import file_location, locate_lost, locate_new
 
 TEXT = """\
 func.func @f(%a: i32) {
@@ -69,3 +70,29 @@ def test_what_nothing_locates_stays_unknown():
     root = test.TestOp(regions=[Region(Block([test.TestOp()], arg_types=[i32]))])
     locate_lost(root)
     assert all(op.location is UNKNOWN_LOC for op in root.walk())
+
+
+def test_what_comes_into_a_block_is_located_and_nothing_is_walked_otherwise(parse, monkeypatch):
+    walked = []
+
+    def counted(root):
+        walked.append(root)
+        locate_lost(root)
+
+    monkeypatch.setattr(locations, "locate_lost", counted)
+    module = parse(TEXT)
+    body = module.body.block.first_op.body.block
+    locate_new(module)
+    locate_new(module)
+    body.last_op.attributes["n"] = UNKNOWN_LOC
+    body.erase_op(body.first_op)
+    locate_new(module)
+    assert len(walked) == 1
+    body.insert_op_before(made := test.TestOp(), body.first_op)
+    locate_new(module)
+    argument = body.insert_arg(i32, 0)
+    locate_new(module)
+    copy = module.clone()
+    locate_new(copy)
+    assert [line_of(made), file_location(argument.location).line] == [3, 1]
+    assert walked == [module] * 3 + [copy]

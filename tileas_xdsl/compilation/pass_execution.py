@@ -9,7 +9,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.compilation.levels import mark_done, unmarked_level
 from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
-from tileas_xdsl.diagnostics.locations import locate_lost
+from tileas_xdsl.diagnostics.locations import locate_new
 from tileas_xdsl.diagnostics.pass_errors import located_failures
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.installed import installed_universe
@@ -20,7 +20,7 @@ def run_pass(module_pass: ModulePass, ctx: Context, module: ModuleOp) -> None:
     level = unmarked_level(module)
     with located_failures(f"pass '{module_pass.name}'", module):
         module_pass.apply(ctx, module)
-    locate_lost(module)
+    locate_new(module)
     mark_done(module, module_pass.name, level)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -72,6 +74,26 @@ def locate_lost(root: Operation) -> None:
                 locate_arguments(block, parent.location)
                 around += _locate_operations(block, parent.location)
                 block = block._next_block
+
+
+_came_in = count()
+
+note_insertion: Callable[[], int] = _came_in.__next__
+"""Say that an operation or an argument comes into a block; the answers are consecutive."""
+
+_located: WeakKeyDictionary[Operation, int] = WeakKeyDictionary()
+"""The last answer when all that is inside of an operation had a location."""
+
+
+def locate_new(root: Operation) -> None:
+    """As `locate_lost`; nothing is lost where nothing has come into any block since the last time.
+
+    Most passes of a pipeline change nothing of a given kernel.
+    """
+    now = note_insertion()
+    if _located.get(root) != now - 1:
+        locate_lost(root)
+    _located[root] = now
 
 
 def locate_arguments(block: Block, location: LocationAttr) -> None:

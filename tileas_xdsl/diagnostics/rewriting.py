@@ -97,29 +97,22 @@ class _LocatingApplier(GreedyRewritePatternApplier):
     _witnesses: list[str] = field(default_factory=list[str], init=False)
     _location: LocationAttr = field(default=UNKNOWN_LOC, init=False)
     _stamped: set[Operation] = field(default_factory=set[Operation], init=False)
-    _by_kind: dict[type[Operation], list[RewritePattern]] = field(
-        default_factory=dict[type[Operation], list[RewritePattern]], init=False
-    )
 
     def __post_init__(self) -> None:
-        self.all_patterns = self.rewrite_patterns
+        self._of_kind = _PatternsOfKind(self.rewrite_patterns)
 
-    def may_change(self, op: Operation) -> bool:
-        """Whether a pattern can match an operation, or nothing reads its results."""
-        if self._of_kind(type(op)):
-            return True
-        return self.dce_enabled and not any(result.first_use for result in op.results)
-
-    def _of_kind(self, kind: type[Operation]) -> list[RewritePattern]:
-        """The patterns that can match operations of a class, in order."""
-        if (found := self._by_kind.get(kind)) is None:
-            found = [one for one in self.all_patterns if _is_one_of(kind, root_kinds(one))]
-            self._by_kind[kind] = found
-        return found
+    def that_may_change(self, ops: Iterable[Operation]) -> list[Operation]:
+        """Return the operations that a pattern can match, or whose results nothing reads."""
+        of_kind, dce = self._of_kind, self.dce_enabled
+        return [
+            op
+            for op in ops
+            if of_kind[type(op)] or (dce and not any(result.first_use for result in op.results))
+        ]
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         self._location = op.location
-        self.rewrite_patterns = self._of_kind(type(op))
+        self.rewrite_patterns = self._of_kind[type(op)]
         try:
             if self._rewrites >= self.max_rewrites:
                 self._witness(op, rewriter)
@@ -175,15 +168,25 @@ class _LocatingApplier(GreedyRewritePatternApplier):
         return op.location is UNKNOWN_LOC or op in self._stamped
 
 
+class _PatternsOfKind(dict[type[Operation], list[RewritePattern]]):
+    """The patterns that can match operations of a class, in order."""
+
+    def __init__(self, patterns: Sequence[RewritePattern]) -> None:
+        super().__init__()
+        self._kinds = [(pattern, root_kinds(pattern)) for pattern in patterns]
+
+    def __missing__(self, kind: type[Operation]) -> list[RewritePattern]:
+        self[kind] = [pattern for pattern, kinds in self._kinds if _is_one_of(kind, kinds)]
+        return self[kind]
+
+
 class _Walker(PatternRewriteWalker):
     """Visits the operations that may change."""
 
     def _populate_worklist(self, op: Operation | Region | Block) -> None:
         assert isinstance(self.pattern, _LocatingApplier)
-        may_change, push = self.pattern.may_change, self._worklist.push
-        for inner in self._on_stack(op):
-            if may_change(inner):
-                push(inner)
+        for inner in self.pattern.that_may_change(self._on_stack(op)):
+            self._worklist.push(inner)
 
     def _on_stack(self, op: Operation | Region | Block) -> Iterable[Operation]:
         """Operations in the order of a stack: the last one is visited first."""

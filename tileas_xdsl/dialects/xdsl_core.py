@@ -21,7 +21,7 @@ class, and hashes 40,000 values and operations.
     for_op.step                 asks which kind of part, makes a      operands or results are at
                                 view of operands, asks the view       hand
     block.add_op(op)            walks from the block to the module:   one without regions has
-                                is it inside of the operation?        nothing inside
+                                is it inside of the operation?        nothing inside; it is noted
     for op in block.ops         an iterator written in Python         a generator
     tile_type.get_shape()       a generator                           a list
     op.erase()                  makes a replacement of each result    nothing, where it has no use
@@ -50,6 +50,7 @@ from xdsl.irdl.operations import BeforeVariadicSingleAccessor, VariadicDef
 from xdsl.utils import hints
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.diagnostics.locations import note_insertion
 from tileas_xdsl.dialects.accessors import single_part
 from tileas_xdsl.dialects.cloning import clone
 from tileas_xdsl.dialects.field_init import SINGLE, init_of_groups
@@ -84,6 +85,7 @@ def accelerate() -> None:
     type.__setattr__(Operation, "clone", clone)
     type.__setattr__(Attribute, "__post_init__", _verify)
     type.__setattr__(Block, "_attach_op", _attach)
+    type.__setattr__(Block, "insert_arg", _insert_arg)
     type.__setattr__(BlockOps, "__iter__", _operations_of)
     type.__setattr__(SSAValue, "erase", _erase)
     type.__setattr__(TensorType, "get_shape", _shape)
@@ -194,6 +196,15 @@ def _attach(self: Block, operation: Operation) -> None:
     if operation.parent is not None or operation.regions:
         _attach_any(self, operation)
     operation.parent = self
+    note_insertion()
+
+
+_insert_any_arg: Any = vars(Block)["insert_arg"]
+
+
+def _insert_arg(self: Block, *parts: Any, **named: Any) -> BlockArgument:
+    note_insertion()
+    return _insert_any_arg(self, *parts, **named)
 
 
 def _operations_of(self: BlockOps) -> Iterator[Operation]:
