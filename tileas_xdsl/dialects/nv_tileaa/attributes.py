@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from math import prod
 
-from xdsl.ir import Data
+from xdsl.ir import Data, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -121,3 +121,9 @@ class KernelSpecAttr(Data[KernelSpec]):
     def verify(self) -> None:
         if (problem := self.data.problem()) is not None:
             raise VerifyException(problem)
+
+
+def spec_of(kernel: Operation) -> KernelSpec:
+    """Return how a kernel is launched; the defaults where it does not say."""
+    spec = kernel.attributes.get(KERNEL_SPEC)
+    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()

@@ -7,7 +7,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes, allocated_tiles
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.target.arch import Target
 
 RESERVED = 1024
@@ -35,8 +35,7 @@ def capacity_of(
     Loops run one after another: tiles that another innermost loop loads take nothing from this one.
     As many blocks share a multiprocessor as a hint asks for, but `most_blocks` where that is known.
     """
-    attribute = function.attributes.get(KERNEL_SPEC)
-    spec = attribute.data if isinstance(attribute, KernelSpecAttr) else KernelSpec()
+    spec = spec_of(function)
     others = sum(
         aligned_bytes(type_)
         for op, type_ in allocated_tiles(function)

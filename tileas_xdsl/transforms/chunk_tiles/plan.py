@@ -37,6 +37,7 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import owning_op
 from tileas_xdsl.dialects.kinds import Kinds, has_instance, instances_in
 from tileas_xdsl.dialects.memoized_walks import memoized_walk
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import AddPtrOp
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp, ScanOp
@@ -45,7 +46,6 @@ from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import (
     ConvertLayoutOp,
@@ -137,7 +137,7 @@ def plan_chunks(kernel: func.FuncOp, target: Target) -> ChunkPlan | None:
     too_large = products_in_parts(kernel, target)
     if not too_large and not has_too_many_registers(kernel, target):
         return None
-    warps = KernelFacts(kernel).spec.num_warps
+    warps = spec_of(kernel).num_warps
     found = DimensionClasses(kernel).members(kernel)
     candidates = [(tiles, moved) for tiles in found.values() if (moved := operations_of(tiles))]
     for tiles, moved in candidates:
@@ -187,7 +187,7 @@ def _plans(
 
     More than two warpgroups have fewer registers for tiles: each thread needs some beside them.
     """
-    warps, count = KernelFacts(kernel).spec.num_warps, 2
+    warps, count = spec_of(kernel).num_warps, 2
     while count <= MAX_CHUNKS:
         for tiles, moved in candidates:
             chunk_warps = min(warps, most_warps(tiles, count))
@@ -207,7 +207,7 @@ def has_too_many_registers(kernel: func.FuncOp, target: Target) -> bool:
     Accumulators in tensor memory take none; they may not fill tensor memory either, since other
     accumulators, and the columns through which they are read, are allocated there too.
     """
-    warps = KernelFacts(kernel).spec.num_warps
+    warps = spec_of(kernel).num_warps
     products = [op.results[0] for op in instances_in(kernel, DotOp)]
     threads, blocks = warps * WARP, blocks_of(kernel, target)
     held = _registers(threads, target, blocks)
@@ -248,7 +248,7 @@ def _registers_of_consumers(target: Target) -> int:
 
 def warps_that_fit(kernel: func.FuncOp) -> int:
     """Return the warps of a kernel; more where it multiplies tiles that its threads do not hold."""
-    warps = KernelFacts(kernel).spec.num_warps
+    warps = spec_of(kernel).num_warps
     if warps >= MOST_SHARING_WARPS or not has_instance(kernel, DotOp):
         return warps
     live = _peak(kernel, {}, 1)
@@ -263,7 +263,7 @@ def blocks_that_fit(kernel: func.FuncOp, target: Target) -> int:
     Kernels without products have bounds of their own (`threads/pipeline/occupancy.py`).
     """
     blocks = blocks_of(kernel, target)
-    threads = KernelFacts(kernel).spec.num_warps * WARP
+    threads = spec_of(kernel).num_warps * WARP
     if blocks == 1 or not has_instance(kernel, DotOp):
         return blocks
     wanted = _peak(kernel, {}, 1) + threads * OTHER_REGISTERS
@@ -290,7 +290,7 @@ def capacity(kernel: func.FuncOp, target: Target, warps: int) -> int:
 
 def blocks_of(kernel: func.FuncOp, target: Target) -> int:
     """Return the blocks that are to share a multiprocessor."""
-    spec = KernelFacts(kernel).spec
+    spec = spec_of(kernel)
     return blocks_together(spec.num_warps * WARP, spec.occupancy, target)
 
 

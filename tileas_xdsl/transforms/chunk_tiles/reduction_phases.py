@@ -26,6 +26,7 @@ from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.compute.combiners import identity_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
@@ -33,7 +34,6 @@ from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.atomics import AtomicRmwOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
@@ -185,7 +185,7 @@ def plan_phases(kernel: func.FuncOp, target: Target) -> PhasePlan | None:
     The whole kernel is asked first: where its tiles fit, nothing is cut, since later phases take
     bandwidth of L2.  Lines on their way to rows, and what is reduced as it is made, fit always.
     """
-    warps = KernelFacts(kernel).spec.num_warps
+    warps = spec_of(kernel).num_warps
     if not has_too_many_registers(kernel, target) or _fits(kernel, target, warps * WARP):
         return None
     available = capacity(kernel, target, warps)

@@ -22,9 +22,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.target.arch import Target
@@ -49,7 +49,7 @@ def load_again(kernel: func.FuncOp, target: Target) -> None:
     """Load tiles again behind products, where those that are live take too many registers."""
     if not has_instance(kernel, DotOp):
         return
-    threads = KernelFacts(kernel).spec.num_warps * WARP
+    threads = spec_of(kernel).num_warps * WARP
     most = READ_REGISTERS if target.has_tensor_memory else SHARED_REGISTERS
     if peak_registers(kernel.body, tile_words) <= most * threads:
         return

@@ -41,10 +41,10 @@ from tileas_xdsl.analysis.values.rows.row_extents import (
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.units import WARP
@@ -154,7 +154,7 @@ def choose_row_form(kernel: func.FuncOp, target: Target, mode: str) -> RowForm |
     """
     if not reduces_rows(kernel):
         return None
-    spec = KernelFacts(kernel).spec
+    spec = spec_of(kernel)
     threads = spec.num_warps * WARP
     blocks = expected_blocks(kernel, spec.num_warps, spec.occupancy, target)
     if mode == "auto" and blocks > MAX_BLOCKS:

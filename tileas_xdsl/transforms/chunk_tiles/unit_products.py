@@ -13,10 +13,10 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.atoms import MmaAtom
 from tileas_xdsl.dialects.nv_tileas.attributes import AtomAttr, atom_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.units import WARPGROUP_WARPS
 from tileas_xdsl.target.arch import Target
@@ -33,7 +33,7 @@ Takes = Callable[[DotOp, int, int], bool]
 def takes_parts(kernel: func.FuncOp, target: Target) -> Takes:
     """Return which parts of products by mma.sync the unit of the target takes instead."""
     unit = target.matrix_unit
-    groups, rest = divmod(KernelFacts(kernel).spec.num_warps, WARPGROUP_WARPS)
+    groups, rest = divmod(spec_of(kernel).num_warps, WARPGROUP_WARPS)
 
     def takes(op: DotOp, rows: int, columns: int) -> bool:
         atom, (*batch, m, k), n = atom_of(op.atom), _shape(op, 0), _shape(op, 1)[-1]

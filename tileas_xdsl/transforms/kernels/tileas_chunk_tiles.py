@@ -21,9 +21,8 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileaa.memory.tokens import JoinMemTokenOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.units import WARP
@@ -178,7 +177,7 @@ def _keep_rows(kernel: func.FuncOp, target: Target) -> bool:
 def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int, target: Target) -> None:
     for op in instances_in(kernel, *RANGED):
         keep_operand_ranges(op)
-    spec = replace(KernelFacts(kernel).spec, occupancy=blocks)
+    spec = replace(spec_of(kernel), occupancy=blocks)
     threads = spec.num_warps * WARP
     registers = registers_at_entry(threads, target, blocks)
     run_in_phases(phases.loading_ahead(registers, threads))

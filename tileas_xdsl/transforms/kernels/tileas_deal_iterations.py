@@ -48,6 +48,7 @@ from tileas_xdsl.analysis.values.launches.launch_loops import LaunchLoops
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, select, sub
 from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, TransferOutOp
 from tileas_xdsl.dialects.nv_tileas.tile_operands import as_tile
@@ -66,7 +67,6 @@ from tileas_xdsl.transforms.deal_iterations.items import (
     items_of_cta,
     iterations_of,
 )
-from tileas_xdsl.transforms.kernels.tileas_make_persistent import spec_of
 from tileas_xdsl.transforms.make_persistent.walks import places
 from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop

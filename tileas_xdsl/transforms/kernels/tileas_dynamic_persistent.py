@@ -32,6 +32,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.catalogue import message
 from tileas_xdsl.diagnostics.emission import emit_remark, emit_warning
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.control import CancelNextProgramIdOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.target.arch import Target
@@ -40,7 +41,6 @@ from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     NOT_PERSISTENT,
     operations_of_tile_block,
-    spec_of,
     what_forbids,
 )
 

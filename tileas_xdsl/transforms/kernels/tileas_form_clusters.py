@@ -41,7 +41,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
@@ -118,8 +118,7 @@ class TileasFormClusters(ModulePass):
 
 
 def _form_clusters(kernel: func.FuncOp, target: Target, chosen: tuple[int, int] | None) -> None:
-    spec = kernel.attributes.get(KERNEL_SPEC)
-    spec = spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
+    spec = spec_of(kernel)
     found = load_loop(kernel)
     if max(spec.num_ctas, spec.tile_block_ctas, *spec.cluster_dim) > 1:
         return

@@ -44,7 +44,7 @@ from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, defined_functions, is_side_effect_free
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant, mul
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
@@ -265,12 +265,6 @@ def _what_lacks(found: LoadLoop | str | None, target: Target, least: int = 1) ->
         fewer = f"{needed.blocks} CTAs, not {least}, would share a multiprocessor"
         return fewer if needed.blocks < least else None
     return needed or "no producer loads ahead in a loop over tile blocks"
-
-
-def spec_of(kernel: func.FuncOp) -> KernelSpec:
-    """How the kernel is launched."""
-    spec = kernel.attributes.get(KERNEL_SPEC)
-    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
 
 
 def what_forbids(kernel: func.FuncOp, *, equally_long: bool = True) -> str | None:

@@ -29,7 +29,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
 from tileas_xdsl.dialects.nv_tileas.builders.arith import add, constant, mul, sub
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
@@ -49,7 +49,6 @@ from tileas_xdsl.transforms.divide_sums.launches_that_gain import (
 from tileas_xdsl.transforms.divide_sums.parts import Part, part_of_cta
 from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
     counts_of_tile_blocks,
-    spec_of,
     tile_blocks_along_x,
 )
 from tileas_xdsl.transforms.make_persistent.walks import places

@@ -35,7 +35,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT
@@ -71,7 +71,6 @@ from tileas_xdsl.transforms.pipeline_loads.agents.outer_rings import OuterRings
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import CONSUMER, create_pipeline
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import fill_of
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
 from tileas_xdsl.transforms.pipeline_loads.resources import stages_ahead
 
 
@@ -162,7 +161,7 @@ class _Agents:
         switch = AgentSwitchOp([Region(producer), Region(consumer)], registers, num_warps=warps)
         switch.location = self.found.loop.location
         builder.insert(switch)
-        spec = replace(spec_of(self.found), num_warps=sum(warps), occupancy=self._blocks())
+        spec = replace(spec_of(self.found.function), num_warps=sum(warps), occupancy=self._blocks())
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 
     # the agent that loads

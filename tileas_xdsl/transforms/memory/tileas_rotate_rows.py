@@ -47,10 +47,10 @@ from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import PtrToIntOp
 from tileas_xdsl.dialects.nv_tileas.memory.structure import SEGMENTS
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
@@ -344,7 +344,7 @@ def meets_lines(function: func.FuncOp, target: Target) -> bool:
 
     Weights and biases of columns are such lines.
     """
-    warps = KernelFacts(function).spec.num_warps
+    warps = spec_of(function).num_warps
     return any(m.pays(warps, target) and m.keeps_lines(target) for m in _rotations(function))
 
 
@@ -369,7 +369,7 @@ def rotate_rows(function: func.FuncOp, target: Target, *, in_memory: bool = Fals
 
     Several rows of a tile are not in memory.
     """
-    warps = KernelFacts(function).spec.num_warps
+    warps = spec_of(function).num_warps
     for made in _rotations(function):
         is_rotated = not made.found.are_several if in_memory else made.pays(warps, target)
         if is_rotated:

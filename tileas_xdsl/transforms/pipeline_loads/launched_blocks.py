@@ -5,16 +5,10 @@ from __future__ import annotations
 from xdsl.dialects import gpu, scf
 
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpec, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-
-
-def spec_of(found: LoadLoop) -> KernelSpec:
-    """How the kernel is launched."""
-    spec = found.function.attributes.get(KERNEL_SPEC)
-    return spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
 
 
 def is_persistent(found: LoadLoop) -> bool:
@@ -23,7 +17,7 @@ def is_persistent(found: LoadLoop) -> bool:
     Such a kernel is launched with the blocks that run at once, usually one on each multiprocessor;
     not so where the compiler has made it, and launches ask how many run at once.
     """
-    if spec_of(found).persistent:
+    if spec_of(found.function).persistent:
         return False
     around = [op for op in enclosing_control(found.loop) if isinstance(op, scf.ForOp)]
     bounds = [bound for op in around for bound in (op.lb, op.ub, op.step)]

@@ -31,7 +31,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of, operations_in
 from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.memoized_walks import memoized_walk
-from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec
+from tileas_xdsl.dialects.nv_tileaa.attributes import KernelSpec, spec_of
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
@@ -53,11 +53,7 @@ from tileas_xdsl.threads.pipeline.warp_allocation import (
 from tileas_xdsl.transforms.pipeline_loads.agents.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import StageLoad, copied_by
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.launched_blocks import (
-    is_persistent,
-    runs_at_once,
-    spec_of,
-)
+from tileas_xdsl.transforms.pipeline_loads.launched_blocks import is_persistent, runs_at_once
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
 _FREE = Kinds(GenerateOp, arith.ConstantOp, tensor.SplatOp)
@@ -141,7 +137,7 @@ def resources_of(found: LoadLoop, target: Target) -> Resources | str:
 
     As many blocks share a multiprocessor as a hint asks for, or fewer that have room.
     """
-    spec = spec_of(found)
+    spec = spec_of(found.function)
     made = _resources(found, spec, target)
     while isinstance(made, str) and spec.occupancy > 1:
         spec = replace(spec, occupancy=spec.occupancy - 1)

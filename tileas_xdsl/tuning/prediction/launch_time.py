@@ -31,9 +31,9 @@ from tileas_xdsl.backend.ptx.abi import divided_sums_of, persistent_launches_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.atoms import TmaAtom
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.explanation.bounds.loops import loop_facts, outside_of_loops
 from tileas_xdsl.explanation.facts import LoopFacts, Reason, Roofline
 from tileas_xdsl.layout.integers import ceil_div
@@ -246,7 +246,7 @@ def predicted(
     """
     (function,) = [op for op in module.ops if isinstance(op, func.FuncOp)]
     rounds = rounds_together(pipelined)
-    costs, spec = latencies(target.name), KernelFacts(function).spec
+    costs, spec = latencies(target.name), spec_of(function)
     parts, handing_over = _division(pipelined, arguments, grid, costs.multiprocessors)
     grid = spec.ctas(grid)
     numbers = [ScalarValues(arguments, grid, one) for one in sampled_blocks(grid)]
@@ -334,9 +334,7 @@ def _persistent_form(
 
 def is_persistent(pipelined: ModuleOp) -> bool:
     """Whether the CTAs of the one kernel of a module take one tile block after another."""
-    return any(
-        KernelFacts(op).spec.persistent for op in pipelined.ops if isinstance(op, func.FuncOp)
-    )
+    return any(spec_of(op).persistent for op in pipelined.ops if isinstance(op, func.FuncOp))
 
 
 def loads_rows_ahead(pipelined: ModuleOp) -> bool:
@@ -468,7 +466,7 @@ def residency(function: func.FuncOp, target: Target, pipelined: ModuleOp) -> int
         resources = resources_of(found, target)
         if isinstance(resources, Resources):
             return resources.blocks
-    spec = KernelFacts(function).spec
+    spec = spec_of(function)
     (last,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
     return expected_blocks(last, spec.num_warps, spec.occupancy, target, typical=True)
 

@@ -10,12 +10,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
-from tileas_xdsl.dialects.nv_tileaa.attributes import (
-    KERNEL_SPEC,
-    ROUNDS_UP,
-    KernelSpec,
-    KernelSpecAttr,
-)
+from tileas_xdsl.dialects.nv_tileaa.attributes import ROUNDS_UP, spec_of
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import CreatePipelineOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.ops import StageOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import TokenFault, origins, pipelines_of
@@ -33,8 +28,7 @@ class KernelFacts:
 
     def __init__(self, kernel: func.FuncOp) -> None:
         self.kernel = kernel
-        spec = kernel.attributes.get(KERNEL_SPEC)
-        self.spec = spec.data if isinstance(spec, KernelSpecAttr) else KernelSpec()
+        self.spec = spec_of(kernel)
         self._consumers: dict[Operation, list[int]] = {}
         self._groups: dict[Operation, int] = {}
         for op in operations_in(kernel):

@@ -32,7 +32,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr
+from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.create import STAGES_ARE_A_HINT
@@ -66,7 +66,6 @@ from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import (
     stage_tile,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.launched_blocks import spec_of
 from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources
 
 
@@ -115,7 +114,7 @@ class _Division:
         switch.location = self.found.loop.location
         builder.insert(switch)
         spec = replace(
-            spec_of(self.found), num_warps=resources.all_warps, occupancy=resources.blocks
+            spec_of(self.found.function), num_warps=resources.all_warps, occupancy=resources.blocks
         )
         self.found.function.attributes[KERNEL_SPEC] = KernelSpecAttr(spec)
 

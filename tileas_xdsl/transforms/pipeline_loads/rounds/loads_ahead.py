@@ -20,11 +20,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, operations_behind
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
@@ -71,7 +71,7 @@ def _before(op: Operation, block: Block) -> Sequence[Operation]:
 
 def _fits(function: func.FuncOp, target: Target, loads: Sequence[Operation]) -> bool:
     """Whether as many warps are resident with what is loaded ahead as without, or it is little."""
-    threads = KernelFacts(function).spec.num_warps * WARP
+    threads = spec_of(function).num_warps * WARP
     added = sum(tile_registers(op.results[0]) for op in loads)
     if added <= FEW_REGISTERS * threads:
         return True

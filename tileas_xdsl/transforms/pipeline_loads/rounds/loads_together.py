@@ -36,13 +36,13 @@ from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, steps_b
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import constant_integer, is_side_effect_free
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.integers import ceil_div
@@ -201,7 +201,7 @@ def _read(op: Operation) -> Iterator[SSAValue]:
 
 def _rounds(function: func.FuncOp, loop: scf.ForOp, loads: Sequence[Load], target: Target) -> int:
     """Return the rounds, a power of two, whose tiles leave registers for enough warps."""
-    spec = KernelFacts(function).spec
+    spec = spec_of(function)
     threads = spec.num_warps * WARP
     warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
     warps = WARPS_OF_GRIDS if steps_by_grid(loop) else warps

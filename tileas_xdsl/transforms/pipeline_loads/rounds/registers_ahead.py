@@ -24,8 +24,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
-from tileas_xdsl.dialects.nv_tileas.pipelines.queries import KernelFacts
 from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
@@ -62,7 +62,7 @@ def load_next_in_registers(function: func.FuncOp, target: Target) -> None:
 
 
 def _has_room(function: func.FuncOp, loads: Sequence[Load], target: Target) -> bool:
-    threads = KernelFacts(function).spec.num_warps * WARP
+    threads = spec_of(function).num_warps * WARP
     available = min(target.registers_per_multiprocessor // threads, MAX_REGISTERS)
     tiles = peak_registers(function.body, resident_registers)
     tiles += sum(tile_registers(op.result) for op in loads)
