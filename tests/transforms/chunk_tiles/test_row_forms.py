@@ -127,6 +127,32 @@ def test_all_rows_that_are_loaded_ahead_have_memory(monkeypatch: pytest.MonkeyPa
     assert not compile(lowest, signature=given.format("f32", 32768)).abi.is_persistent
 
 
+@ct.kernel
+def shares(x, y, columns: ct.Constant[int]):
+    """A row is a vector for all that is computed of it."""
+    row = ct.reshape(ct.load(x, (ct.bid(0), 0), (1, columns)), (columns,))
+    e = ct.exp(row - ct.max(row))
+    ct.store(y, (ct.bid(0), 0), ct.reshape(e / ct.sum(e), (1, columns)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_in_shared_memory_are_shown_as_vectors(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        tileas_chunk_tiles,
+        "choose_row_form",
+        lambda kernel, target, _: choose_row_form(kernel, target, form),
+    )
+    x = np.random.default_rng(5).standard_normal((3, 2048)).astype(np.float32)
+    kernel = compile(shares, x, np.zeros_like(x), 2048, target="sm_90a")
+    assert "cp.async.c" in kernel.ptx
+    done = kernel.emulate(x, np.zeros_like(x), 2048, grid=3)
+    e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(done.arrays[1], e / e.sum(axis=1, keepdims=True), rtol=2e-6)
+    assert not done.findings
+
+
 ROWS = "x: {0}[?, ?%16], y: {0}[?, ?%16], rows=1, columns={1}"
 
 

@@ -129,6 +129,23 @@ def test_a_reduction_to_a_scalar() -> None:
     check(body, [a], a.sum(keepdims=True), tolerance=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(1, 64), (64, 1), (1, 4, 1, 16), (1, 1, 1)])
+def test_all_of_a_tile_is_reduced_by_dimensions(shape: tuple[int, ...]) -> None:
+    """Dimensions of extent 1 are no reductions, and move nothing before there is a scalar."""
+    a, body, name = random(*shape), "", "%a0"
+    for k in range(len(shape)):
+        before, after = (f"tile<{''.join(f'{n}x' for n in shape[at:])}f32>" for at in (k, k + 1))
+        body += f"""%s{k} = reduce {name} dim=0 identities=[0.0 : f32] : {before} -> {after}
+        (%before: tile<f32>, %next: tile<f32>) {{
+          %t = addf %next, %before : tile<f32>
+          yield %t : tile<f32>
+        }}
+        """
+        name = f"%s{k}"
+    body += f"%r0 = reshape {name} : tile<f32> -> tile<1xf32>"
+    check(body, [a], a.sum().reshape(1), tolerance=1e-5)
+
+
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_scans(axis: int, *, reverse: bool) -> None:

@@ -12,10 +12,10 @@ from tileas_xdsl.dialects.cuda_tile.structure.control import YieldOp
 from tileas_xdsl.dialects.cuda_tile.tiles import matmul, reductions
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import reductions as aa
-from tileas_xdsl.dialects.nv_tileaa.compute import shapes as aa_shapes
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp as AAYieldOp
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
+from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import reshaped, viewed
 
 
 def float_product(c: Converter, op: matmul.MmaFOp) -> Sequence[SSAValue]:
@@ -66,14 +66,32 @@ def reduce(c: Converter, op: reductions.ReduceOp) -> Sequence[SSAValue]:
     """Tiles without a dimension; one of extent 1 is dropped, for there is nothing to combine.
 
     The maximum of all of a `1x2048` tile is asked for as two reductions, one for each dimension.
+    What only reductions see without such a dimension keeps it, and is reduced as it lies:
+
+        %v = reduce %x dim=0 : 1x2048 -> 2048
+        %m = reduce %v dim=0 : 2048 -> ()       ->    %r = reduce %x along 1 : 1x2048 -> 1
+                                                      %m = view %r : 1 -> ()
     """
     sources, axis = c.get_all(op.values), op.dim.value.data
-    if shape_of(sources[0].type)[axis] == 1:
+    if shape_of(c.type(op.values[0]))[axis] == 1:
         pairs = zip(sources, op.results, strict=True)
-        return [c.insert(aa_shapes.ViewOp(source, c.type(made))).result for source, made in pairs]
+        return [reshaped(c, source, result) for source, result in pairs]
+    if len({shape_of(source.type) for source in sources}) > 1:
+        pairs = zip(sources, op.values, strict=True)
+        sources = [viewed(c, source, c.type(value)) for source, value in pairs]
+    axis = _among_units(axis, shape_of(c.type(op.values[0])), shape_of(sources[0].type))
     body, identities = _body(c, op), op.identities.data
-    made = aa.ReduceOp(sources, axis, identities, body)
-    return c.insert(made).results
+    made = c.insert(aa.ReduceOp(sources, axis, identities, body))
+    pairs = zip(made.results, op.results, strict=True)
+    return [reshaped(c, tile, result) for tile, result in pairs]
+
+
+def _among_units(axis: int, shape: Sequence[int], longer: Sequence[int]) -> int:
+    """Return where a dimension of a shape is in one that may have more dimensions of extent 1."""
+    if len(shape) == len(longer):
+        return axis
+    places = [k for k, extent in enumerate(longer) if extent > 1]
+    return places[sum(extent > 1 for extent in shape[:axis])]
 
 
 def scan(c: Converter, op: reductions.ScanOp) -> Sequence[SSAValue]:

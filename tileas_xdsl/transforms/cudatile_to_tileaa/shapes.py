@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.dialects.cuda_tile.tiles import shapes as ct
 from tileas_xdsl.dialects.cuda_tile.tiles.constants import ConstantOp
+from tileas_xdsl.dialects.cuda_tile.tiles.reductions import ReduceOp
 from tileas_xdsl.dialects.ir_queries import uniform_integer
 from tileas_xdsl.dialects.nv_tileaa import grid
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
@@ -66,18 +67,40 @@ def broadcast(c: Converter, op: ct.BroadcastOp) -> Sequence[SSAValue]:
 
 def reshape(c: Converter, op: ct.ReshapeOp) -> Sequence[SSAValue]:
     """Convert a reshape, which keeps the elements in row-major order."""
-    source, type_ = c.get(op.source), c.type(op.result)
+    return [reshaped(c, c.get(op.source), op.result)]
+
+
+def reshaped(c: Converter, source: SSAValue, result: SSAValue) -> SSAValue:
+    """What `result` of Tile IR is converted to, which has the elements of a tile in their order.
+
+    Where only reductions read it, it keeps dimensions of extent 1.
+    """
+    there, here = shape_of(source.type), shape_of(c.type(result))
+    has_more_units = _without_units(there) == _without_units(here) and len(there) > len(here) > 0
+    if has_more_units and {type(use.operation) for use in result.uses} == {ReduceOp}:
+        return source
+    return viewed(c, source, c.type(result))
+
+
+def viewed(c: Converter, source: SSAValue, type_: Attribute) -> SSAValue:
+    """A tile, or a scalar, under another shape."""
+    if isinstance(source.owner, aa.ViewOp) and not shape_of(source.type):
+        source = source.owner.source  # The element of a tile stays where the tile is.
     there, here = shape_of(source.type), shape_of(type_)
     if there == here:
-        return [source]
+        return source
     if not there:
-        return [c.splat(source, here)]
+        return c.splat(source, here)
     if isinstance(source.owner, aa.SplatOp):
-        return [c.splat(source.owner.source, here)]
+        return c.splat(source.owner.source, here)
     axis = _new_axis(there, here)
     if axis is not None:
-        return [c.insert(aa.ExpandDimsOp(source, axis)).result]
-    return [c.insert(aa.ViewOp(source, type_)).result]
+        return c.insert(aa.ExpandDimsOp(source, axis)).result
+    return c.insert(aa.ViewOp(source, type_)).result
+
+
+def _without_units(shape: Sequence[int]) -> Sequence[int]:
+    return [extent for extent in shape if extent != 1]
 
 
 def _new_axis(there: Sequence[int], here: Sequence[int]) -> int | None:

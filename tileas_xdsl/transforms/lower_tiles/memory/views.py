@@ -117,6 +117,8 @@ def view(e: ThreadBuilder, op: ViewOp) -> Sequence[Lowered]:
     source = e.get(op.source)
     if isinstance(source, RegisterTile | Splat):
         return [reshaped(e, op, source)]
+    if isinstance(source, KeptTile):
+        return [reshaped(e, op, in_registers(e, op, op.source))]
     if isinstance(source, PendingTile | SharedTile):
         shown = _shared_view(e, op, source)
         return [reshaped(e, op, in_registers(e, op, op.source)) if shown is None else shown]
