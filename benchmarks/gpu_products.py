@@ -154,6 +154,49 @@ def _byte_product(element: str, stored: str, d: Data) -> Any:
     return torch._scaled_mm(d["a"], right, one, one, out_dtype=d["out"].dtype, use_fast_accum=False)
 
 
+SCALED_TILES = ((128, 128), (64, 128), (256, 128))
+"""Rows and columns of products with block scales."""
+
+SCALED_GROUP = 128
+"""Numbers along K, and rows of B, that have a scale in common (DeepSeek's)."""
+
+
+def block_scaled(target: str) -> Iterator[Case]:
+    """Products of 8-bit floats whose rows of A and blocks of B have scales for parts of K."""
+    from kernels.cutile.quantized_matmul import block_scaled_matmul
+
+    m, n, k = 4096, 4096, 7168
+
+    def data() -> Data:
+        import torch
+
+        groups = k // SCALED_GROUP
+        found = {"a": random("e4m3", m, k), "b": random("e4m3", n, k), "out": unset("bf16", m, n)}
+        shapes = {"rows": (m, groups), "blocks": (n // SCALED_GROUP, groups)}
+        scales = {x: torch.rand(*shape, device="cuda") + 0.5 for x, shape in shapes.items()}
+        by_columns = {f"{x} by columns": one.t().contiguous().t() for x, one in scales.items()}
+        return {**found, **scales, **by_columns}
+
+    ours = {
+        "x".join(map(str, t)): cutile(
+            block_scaled_matmul,
+            lambda d, t=t: (d["a"], d["b"], d["rows"], d["blocks"], d["out"], *t, SCALED_GROUP),
+            (blocks(m, t[0]), blocks(n, t[1])),
+            target,
+        )
+        for t in SCALED_TILES
+    }
+    size, name = (m + n) * k + 2 * m * n, f"e4m3 with block scales {m}x{n}x{k}"
+    yield _case(name, 2.0 * m * n * k, data, ours, _block_scaled, size)
+
+
+def _block_scaled(d: Data) -> Any:
+    import torch
+
+    scales = d["rows by columns"], d["blocks"].t()
+    return torch._scaled_mm(d["a"], d["b"].t(), *scales, out_dtype=d["out"].dtype)
+
+
 PACKED_TILES = ((16, 64, 128), (64, 64, 128), (128, 256, 64), (256, 128, 64))
 """Of products by weights of 4 bits: of as many rows as there are, or more."""
 
@@ -413,7 +456,7 @@ def skinny(target: str, n: int = 8192, k: int = 8192) -> Iterator[Case]:
 def products(target: str) -> Iterator[Case]:
     """All of these."""
     plain, many = (
-        (transposed, odd_rows, of_bytes, packed, of_tf32, of_f64),
+        (transposed, odd_rows, of_bytes, block_scaled, packed, of_tf32, of_f64),
         (batched, persistent, grouped, experts, few_tiles),
     )
     for maker in (*plain, *many, skinny):

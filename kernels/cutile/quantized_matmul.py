@@ -67,6 +67,26 @@ def packed_matmul(
     ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
 
 
+@ct.kernel
+def block_scaled_matmul(
+    a, b, rows, blocks, c, tm: ct.Constant[int], tn: ct.Constant[int], group: ct.Constant[int]
+):
+    """C = A B^T of 8-bit floats: each row of A has a scale for a group of K, and each block of B.
+
+    `rows` is M x K / group, `blocks` N / group x K / group; the products of a group are scaled.
+    """
+    i, j = ct.bid(0), ct.bid(1)
+    sums = ct.full((tm, tn), 0, dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, group))):
+        x = ct.load(a, index=(i, k), shape=(tm, group), padding_mode=ZERO)
+        y = ct.load(b, index=(k, j), shape=(group, tn), order="F", padding_mode=ZERO)
+        products = ct.mma(x, y, ct.full((tm, tn), 0, dtype=ct.float32))
+        row = ct.load(rows, index=(i, k), shape=(tm, 1), padding_mode=ZERO)
+        block = ct.load(blocks, index=(j * tn // group, k), shape=(1, 1), padding_mode=ZERO)
+        sums = sums + products * (row * block)
+    ct.store(c, index=(i, j), tile=ct.astype(sums, c.dtype))
+
+
 def packed(weights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Rows of weights of 4 bits as rows of words."""
     eights = weights.reshape(weights.shape[0], -1, 8).astype(np.uint32)
@@ -133,9 +153,40 @@ def _problem(
     return Problem(title, quantized_matmul, make, reference, grid)
 
 
+def block_scaled_problem(
+    sizes: tuple[int, int, int], tiles: tuple[int, int], group: int
+) -> Problem:
+    """A product of m x n x k; the scales are powers of two, so that scaled factors stay exact."""
+    kind, result = ELEMENTS["e4m3"], ELEMENTS["bf16"]
+    (m, n, k), (tm, tn) = sizes, tiles
+    groups = tiles_of(k, group)
+
+    def make(rng: np.random.Generator) -> Sequence[Any]:
+        scales = (
+            2.0 ** rng.integers(-3, 3, shape)
+            for shape in ((m, groups), (tiles_of(n, group), groups))
+        )
+        rows, blocks = (one.astype(np.float32) for one in scales)
+        a, b = kind.random(rng, (m, k)), kind.random(rng, (n, k))
+        return a, b, rows, blocks, result.unset(rng, (m, n)), *tiles, group
+
+    def reference(arguments: Sequence[Any]) -> Mapping[int, Reference]:
+        a, b, rows, blocks, *_ = arguments
+        left = a.astype(np.float64) * np.repeat(rows, group, 1)[:, :k]
+        spread = np.repeat(np.repeat(blocks, group, 0)[:n], group, 1)[:, :k]
+        return {4: multiplied(left, (b.astype(np.float64) * spread).T, result)}
+
+    title = f"block_scaled_matmul {m}x{n}x{k} e4m3 by {group}, tiles {tm}x{tn}"
+    return Problem(
+        title, block_scaled_matmul, make, reference, (tiles_of(m, tm), tiles_of(n, tn), 1)
+    )
+
+
 PROBLEMS: Sequence[Problem] = (
     _problem("f16", "f16", (130, 80, 144), (128, 64, 64)),
     _problem("bf16", "f32", (70, 144, 80), (64, 128, 32)),
     _packed_problem("f16", (16, 256, 256), (16, 128, 128), 128),
     _packed_problem("bf16", (100, 128, 128), (64, 64, 64), 64),
+    block_scaled_problem((200, 144, 320), (128, 128), 128),
+    block_scaled_problem((300, 128, 192), (256, 64), 64),
 )

@@ -11,6 +11,7 @@ Source: PTX ISA, cp.async (cp-size).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
@@ -60,12 +61,20 @@ def copied_bytes(load: ThreadLoad) -> int:
 
 
 def _pointers_are_whole(load: ThreadLoad, size: int, count: int) -> bool:
-    if not isinstance(load, LoadOp) or not shape_of(load.base.type) or load.coords:
+    shape = shape_of(load.base.type) if isinstance(load, LoadOp) else None
+    if not isinstance(load, LoadOp) or not shape or load.coords:
         return False
+    if count == 1 and is_line(shape):
+        return True  # Each element is a run, and there are few.
     runs = ColumnRuns(count)
     if not runs.counts_up(load.base, size):
         return False
     return load.mask is None or runs.is_uniform(load.mask)
+
+
+def is_line(shape: Sequence[int]) -> bool:
+    """Whether a tile has one dimension at most that is no unit."""
+    return prod(shape) == max(shape, default=1)
 
 
 def _rows_are_whole(load: ThreadLoad, size: int, count: int) -> bool:

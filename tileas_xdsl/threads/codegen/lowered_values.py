@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecip
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
 from tileas_xdsl.threads.pipeline.stage_consumers import Readers, StageReader
+from tileas_xdsl.threads.pipeline.stage_proxies import StageProxies
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
 from tileas_xdsl.threads.tmem.tmem_layout import TmemColumns
 
@@ -248,6 +249,7 @@ class Stages:
     """By the number of an agent, how it reads stages."""
     is_copied_to: bool = False
     """Whether each thread of the producer arrives when its copies do (`cp.async`)."""
+    proxies: StageProxies = StageProxies()
 
     @property
     def is_of_pair(self) -> bool:

@@ -65,6 +65,7 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
     reader_of,
     users_of,
 )
+from tileas_xdsl.threads.pipeline.stage_proxies import StageProxies, proxies_of
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent, agents_of, blocks_together
 from tileas_xdsl.threads.smem.smem_layout import SharedMap
 
@@ -173,6 +174,10 @@ class KernelPlan:
         """Whether each thread that fills stages arrives when its copies do (`cp.async`)."""
         fills = self._fills(pipeline)
         return bool(fills) and all(map(async_copies, fills))
+
+    def proxies(self, pipeline: CreatePipelineOp) -> StageProxies:
+        """Return what crosses between proxies in stages."""
+        return proxies_of(pipeline, self._fills(pipeline))
 
     def _fills(self, pipeline: CreatePipelineOp) -> Sequence[Operation]:
         fills = [op for op in operations_in(self.kernel) if _PRODUCERS[type(op)]]

@@ -54,12 +54,13 @@ def is_made_into_operand(load: ThreadLoad) -> bool:
     Only where shared memory has room for that.
     """
     loop = load.parent_op()
-    if not isinstance(loop, scf.ForOp) or not _reaches_product(load):
+    if not isinstance(loop, scf.ForOp) or not reaches_product(load):
         return False
     return _has_room(loop, STAGES if isinstance(load, TiledLoadOp) else GATHERED_STAGES)
 
 
-def _reaches_product(load: ThreadLoad) -> bool:
+def reaches_product(load: ThreadLoad) -> bool:
+    """Whether a product beside a load reads its tile, or what is computed of each element."""
     pending, seen = [load.result], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -82,7 +83,7 @@ def _has_room(loop: scf.ForOp, stages: int) -> bool:
     time.
     """
     loads = [op for op in loop.body.block.ops if isinstance(op, ThreadLoad)]
-    stage = sum(tile_bytes(load.result.type) for load in loads if _reaches_product(load))
+    stage = sum(tile_bytes(load.result.type) for load in loads if reaches_product(load))
     computed = [
         op.result.type
         for op in loop.body.block.ops

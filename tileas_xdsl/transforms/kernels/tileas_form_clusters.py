@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 
+from tileas_xdsl.analysis.memory.copied_chunks import is_line
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, row_stride
 from tileas_xdsl.analysis.memory.shared_memory import tile_bytes
 from tileas_xdsl.analysis.values.cluster_values import CLUSTER_OF_TILE_BLOCKS
@@ -43,7 +44,7 @@ from tileas_xdsl.dialects.ir_queries import defined_functions
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.dialects.target_attribute import module_target
@@ -157,7 +158,8 @@ class _Loads:
     def choices(self) -> Mapping[SharedLoads, Sequence[TiledLoadOp]] | str:
         """Return what a launch is asked, the best first, with the loads that are shared; or why
         none are."""
-        if not self.found.is_by_tma:
+        others = [load for load in self.found.all_loads if not isinstance(load, TiledLoadOp)]
+        if not all(is_line(shape_of(load.result.type) or ()) for load in others):
             return "threads load a part of its tiles"
         if self._most(self.alone) < MIN_GAIN:
             return "the path from the L2 cache is not what its products wait for"

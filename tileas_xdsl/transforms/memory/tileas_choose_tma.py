@@ -55,6 +55,10 @@ from tileas_xdsl.transforms.choose_tma.legality import (
     rows_problem,
     store_problem,
 )
+from tileas_xdsl.transforms.choose_tma.lines_beside_products import (
+    LoadNumberAsLine,
+    is_line_beside_products,
+)
 from tileas_xdsl.transforms.choose_tma.row_gathers import (
     RowWriter,
     erase_unused,
@@ -85,7 +89,7 @@ class LoadByTma(RewritePattern):
     def match_and_rewrite(self, op: TiledLoadOp, rewriter: PatternRewriter) -> None:
         if not _is_undecided(op):
             return
-        is_staged = _is_in_memory(op) or is_made_into_operand(op)
+        is_staged = _is_in_memory(op) or is_made_into_operand(op) or is_line_beside_products(op)
         problem = load_problem(op) if is_staged else "it is read in registers"
         if _is_legal(op, problem):
             _load_by_tma(op, rewriter)
@@ -94,11 +98,12 @@ class LoadByTma(RewritePattern):
 
 
 class CopyPointed(RewritePattern):
-    """Copy what threads load through pointers, and make into operands, whole."""
+    """Copy what threads load through pointers, and make into operands or scale, whole."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
-        if op.atom.data.family in BY_THREADS and is_made_into_operand(op) and copied_bytes(op):
+        is_staged = is_made_into_operand(op) or is_line_beside_products(op)
+        if op.atom.data.family in BY_THREADS and is_staged and copied_bytes(op):
             _copy_whole(op, rewriter)
 
 
@@ -237,6 +242,7 @@ class TileasChooseTma(ModulePass):
             kernel.attributes.pop(ARRAYS_ARE_LISTED, None)
         target = module_target(op, None)
         by_rows = self.rows and Feature.TILE_GATHER in target.features
+        sweep(op, [LoadNumberAsLine()])
         patterns = (*PATTERNS, *(ROW_PATTERNS if by_rows else ()))
         sweep(op, [one for one in patterns if self.stores or not isinstance(one, StoreByTma)])
         if apply_patterns(op, OPERAND_PATTERNS):

@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.copied_chunks import async_copies
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER
 from tileas_xdsl.analysis.values.cluster_values import (
     Extents,
@@ -162,7 +163,7 @@ def _shared(load: AsyncTiledTmaLoadOp, extents: Extents) -> _Shared | str:
     stage, descriptor = enclosing(load, StageOp), load.desc.owner
     if stage is None or not isinstance(descriptor, MakeTiledTmaDescOp):
         return "it fills no stage of a pipeline"
-    if has_instance(stage, CopyOp):
+    if has_instance(stage, CopyOp) and not async_copies(stage):
         return "threads fill a part of its stage"
     if SAME_IN_CLUSTER not in load.attributes:
         if not all(is_same_in_cluster(one, extents) for one in (*load.coords, *load.offsets)):

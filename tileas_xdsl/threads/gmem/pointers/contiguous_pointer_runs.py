@@ -178,6 +178,8 @@ def _are_known(where: PointerElements, chunks: Sequence[AccessChunk]) -> bool:
     length, *others = {chunk.count for chunk in chunks}
     if others or length & (length - 1):
         return False
+    if length == 1:
+        return True
     runs = ColumnRuns(length)
     if not runs.counts_up(where.pointers, length * where.type.element_bytes):
         return False

@@ -139,6 +139,7 @@ def create_pipeline(e: ThreadBuilder, op: CreatePipelineOp) -> Sequence[Lowered]
         group,
         e.plan.readers(op),
         e.plan.is_copied_to(op),
+        e.plan.proxies(op),
     )
     _initialise(e, stages, e.plan.arrivals(op), e.plan.releases(op, stages.readers))
     token = OrderToken(stages)
@@ -193,7 +194,8 @@ def _acquired(
     assert isinstance(index, StageIndex)
     flip = e.insert(arith.XOrIOp(index.phase, i32_constant(e, 1))).result
     e.insert(MbarrierWaitOp(advance(e, stages.empty, index.stage), flip))
-    if any(reader.is_used for reader in stages.readers.values()):
+    is_used = any(reader.is_used for reader in stages.readers.values())
+    if is_used and stages.proxies.reads_loads:
         e.insert(FenceProxyAsyncOp("shared::cta"))
     return stages, index
 
@@ -345,7 +347,7 @@ def _await_full(e: ThreadBuilder, token: SSAValue, iterator: SSAValue) -> tuple[
     condition = None if reader_of(e, stages).by_threads else is_mma_warp(e)
     with predicated(e, condition):
         e.insert(MbarrierWaitOp(advance(e, stages.full, index.stage), index.phase))
-        if stages.is_copied_to:  # Products read what threads have written (PTX ISA, proxies).
+        if stages.is_copied_to and stages.proxies.multiplies_copies:
             e.insert(FenceProxyAsyncOp("shared::cta"))
     return stages, index
 

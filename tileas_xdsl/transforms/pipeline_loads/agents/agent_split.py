@@ -32,6 +32,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tileas_xdsl.analysis.memory.copied_chunks import is_line
 from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.pipelines.agents import AgentSwitchOp
@@ -46,6 +47,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProducerCommitOp,
 )
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
+from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.pipeline.late_products import RUNS_ON
 from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import (
@@ -186,9 +188,17 @@ class _Division:
         for load, tile in zip(one.loads, block.args, strict=True):
             tile.name_hint = load.result.name_hint
             replace_load(load, tile)
+        # Lines are there when the product in front of what reads them is waited for.
+        move([op for tile in block.args for op in _reads_of_line(tile)], block)
         move([*one.loop.body.block.ops], block)
         block.add_op(PipelineYieldOp(*given) if given else PipelineYieldOp(*block.args))
         return block
+
+
+def _reads_of_line(tile: SSAValue) -> Sequence[Operation]:
+    """Return what loads a tile of one row or column into registers."""
+    reads = [use.operation for use in tile.uses if isinstance(use.operation, ConvertLayoutOp)]
+    return reads if is_line(shape_of(tile.type) or ()) else ()
 
 
 def move(operations: Sequence[Operation], block: Block) -> None:

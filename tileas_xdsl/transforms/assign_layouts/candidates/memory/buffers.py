@@ -126,9 +126,14 @@ def _is_seen_as_scales(value: SSAValue) -> bool:
 
 
 def shared_layouts(shape: tuple[int, ...], bits: int) -> Sequence[SharedLayout]:
-    """Return the layouts of a tile in panels, the widest swizzle first, no swizzle last."""
+    """Return the layouts of a tile in panels, the widest swizzle first, no swizzle last.
+
+    A line that is one box of TMA has no rows to exchange units between.
+    """
     if not shape or DYNAMIC_INDEX in shape or min(shape) < 1:
         return ()
+    if prod(shape) == shape[-1] <= BOX_LIMIT:
+        return (SharedLayout(shape, bits, "none", shape[-1]),)
     row = shape[-1] * bits // 8
     swizzled = [
         SharedLayout(shape, bits, name, span * 8 // bits)
