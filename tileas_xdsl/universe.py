@@ -54,6 +54,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
         "tileas-end-products",
         "tileas-fuse-elementwise",
         "tileas-normalize-dot-operands",
+        "tileas-relax-functions",
         "tileas-relax-weights",
         "tileas-split-choices",
     ),

@@ -27,10 +27,11 @@ from dataclasses import field
 from typing import TypeAlias
 
 from xdsl.dialects import arith, math, scf, tensor
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, f32
+from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tileas_xdsl.analysis.values.float_ranges import MAXIMA, FloatRanges, combiner_of
+from tileas_xdsl.analysis.values.roundings import is_rounding
 from tileas_xdsl.analysis.values.rows.guarded_maxima import unguarded
 from tileas_xdsl.analysis.values.rows.row_sums import (
     ScaledSum,
@@ -51,9 +52,6 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 
 Power: TypeAlias = "math.ExpOp | math.Exp2Op"
-
-ROUNDED_BITS = 16
-"""A float of so many bits or less shows 12 bits of a weight at most."""
 
 VANISHING = 150.0
 """Powers of `-VANISHING` are zero in f32, of 2 as of e."""
@@ -114,7 +112,7 @@ class _Weights:
         """
         shares = [op for op in _quotients_of(self.power, sum_) if _is_rounded(op.result, 1)]
         read = readers(self.power.result) - set(shares)
-        return all(op is sum_ or _is_rounding(op) for op in read)
+        return all(op is sum_ or is_rounding(op) for op in read)
 
 
 @dataclass(frozen=True)
@@ -167,13 +165,13 @@ class SummedWeights:
             if isinstance(op, arith.DivfOp)
             and (rows := rows_of(op.rhs)) is not None
             and rows[0] is total
-            and all(_is_rounding(one) for one in readers(op.result))
+            and all(is_rounding(one) for one in readers(op.result))
         ]
 
     @property
     def are_multiplied(self) -> bool:
         """Whether a loop multiplies by the rounded weights."""
-        rounded = [op for op in readers(self.power.result) if _is_rounding(op)]
+        rounded = [op for op in readers(self.power.result) if is_rounding(op)]
         products = [op for one in rounded for op in readers(one.results[0])]
         is_product = all(isinstance(op, DotOp) for op in products)
         return self.carried is not None and bool(products) and is_product
@@ -221,7 +219,7 @@ class SummedWeights:
         made = [plain(side).owner for side in (product.a, product.b)]
         return any(
             isinstance(op, Operation)
-            and _is_rounding(op)
+            and is_rounding(op)
             and plain(op.operands[0]) is self.power.result
             for op in made
         )
@@ -312,7 +310,7 @@ def _is_rounded(share: SSAValue, differences: int = 0) -> bool:
     %d may be for its own rounding.
     """
     return all(
-        _is_rounding(op)
+        is_rounding(op)
         or (differences and _is_apart(op, share) and _is_rounded(op.results[0], differences - 1))
         for op in readers(share)
     )
@@ -375,11 +373,3 @@ def _is_maximum(value: SSAValue, weights: _Weights) -> bool:
     is_same = without_layout(made.source) is without_layout(weights.difference.tile)
     is_along = made.axis.value.data == weights.axis
     return is_same and is_along and isinstance(combiner_of(made), MAXIMA)
-
-
-def _is_rounding(op: Operation) -> bool:
-    """Whether an operation rounds to floats of 16 bits or less."""
-    if not isinstance(op, arith.TruncFOp):
-        return False
-    element = element_of(op.result.type)
-    return isinstance(element, AnyFloat) and element.bitwidth <= ROUNDED_BITS
