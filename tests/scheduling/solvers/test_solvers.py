@@ -78,6 +78,17 @@ def test_solvers_find_the_same_interval(seed):
     assert own.is_optimal
 
 
+def test_solvers_agree_where_starts_are_no_multiples():
+    """A unit without an idle cycle: the second task follows the first one, in cycle 100 or 105."""
+    pytest.importorskip("ortools")
+    tasks = [Task("a", (Reservation("u", 100),)), Task("b", (Reservation("u", 105),))]
+    problem = Problem(tasks, [Dependence(0, 1, 40)])
+    for solver in (SolverName.OWN, SolverName.CP_SAT):
+        found = find_schedule(problem, SearchOptions(solver, quantum=32, step=32))
+        assert violations(problem, found) == []
+        assert found.ii == 205
+
+
 @pytest.mark.parametrize("seed", range(12, 40))
 def test_list_scheduling_is_right(seed):
     problem = random_problem(seed)

@@ -12,7 +12,6 @@ from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
-from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.scheduling.problem import Problem
 from tileas_xdsl.scheduling.solvers.found import IntervalResult
 from tileas_xdsl.scheduling.solvers.windows import Windows
@@ -25,8 +24,8 @@ class MissingSolverError(ImportError):
     """OR-Tools is not installed."""
 
 
-def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> IntervalResult:
-    """Return the best starts at an interval; `MissingSolverError` without OR-Tools."""
+def cp_sat_starts(problem: Problem, ii: int) -> IntervalResult:
+    """Return the best starts at an interval, in cycles; `MissingSolverError` without OR-Tools."""
     try:
         cp_model: Any = import_module("ortools.sat.python.cp_model")
     except ImportError as error:
@@ -36,7 +35,7 @@ def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> IntervalResult:
     if windows is None:
         return IntervalResult(None, is_complete=True)
     model: Any = cp_model.CpModel()
-    starts = _starts(model, problem, windows, quantum)
+    starts = _starts(model, problem, windows)
     for edge in problem.dependences:
         model.add(starts[edge.target] + ii * edge.distance >= starts[edge.source] + edge.latency)
     for group in problem.same_stage:
@@ -55,18 +54,12 @@ def cp_sat_starts(problem: Problem, ii: int, quantum: int) -> IntervalResult:
     return IntervalResult(None, is_complete=status == cp_model.INFEASIBLE)
 
 
-def _starts(model: Any, problem: Problem, windows: Windows, quantum: int) -> list[Any]:
-    """Multiples of the quantum, in windows that leave each task a period of its own to move in."""
+def _starts(model: Any, problem: Problem, windows: Windows) -> list[Any]:
+    """Starts in windows that leave each task a period of its own to move in."""
     end = max(windows.least, default=0) + windows.ii * (len(problem.tasks) + 1)
-    found: list[Any] = []
-    for task, (low, high) in enumerate(zip(windows.least, windows.greatest, strict=True)):
-        last = end if high is None else min(high, end)
-        if last // quantum * quantum < low:
-            found.append(model.new_int_var(low, last, f"start{task}"))
-            continue
-        multiple = model.new_int_var(ceil_div(low, quantum), last // quantum, f"start{task}")
-        found.append(multiple * quantum)
-    return found
+    pairs = zip(windows.least, windows.greatest, strict=True)
+    lasts = [(low, end if high is None else min(high, end)) for low, high in pairs]
+    return [model.new_int_var(*window, f"start{task}") for task, window in enumerate(lasts)]
 
 
 def _keep_apart(model: Any, problem: Problem, ii: int, starts: list[Any]) -> None:

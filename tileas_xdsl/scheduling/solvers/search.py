@@ -51,7 +51,7 @@ class SearchOptions:
 
     solver: SolverName = SolverName.OWN
     quantum: int = 1
-    """Starts are multiples of this."""
+    """Starts are multiples of this, where a window has any; CP-SAT needs none."""
     step: int = 1
     """From one interval to the next."""
     ii: int | None = None
@@ -97,7 +97,7 @@ class _Solver:
     def starts(self, problem: Problem, ii: int) -> IntervalResult:
         """Return the best starts at an interval."""
         if self.name is SolverName.CP_SAT:
-            return cp_sat_starts(problem, ii, self.quantum)
+            return cp_sat_starts(problem, ii)
         if self.name is SolverName.LIST:
             return IntervalResult(list_starts(problem, ii, self.quantum), is_complete=False)
         allowed = self.probes if len(problem.tasks) <= MAX_TASKS else self.probes // LARGE_SHARE
