@@ -22,7 +22,8 @@ from tileas_xdsl.backend.ptx.printer import ptx_text
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.dialects.cute import YieldFragmentOp
 from tileas_xdsl.interpreters.tile.tensor_ops.vectorized_body import VectorizedBody
-from tileas_xdsl.transforms.arithmetic.expand_division import ExpandDivision, Operands, Quotient
+from tileas_xdsl.transforms.arithmetic.expand_division import ExpandDivision
+from tileas_xdsl.transforms.arithmetic.fma_quotients import Operands, Quotient
 from tileas_xdsl.transforms.math_functions.expression_builder import Scope
 
 Floats = NDArray[np.float32]

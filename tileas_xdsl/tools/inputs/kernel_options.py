@@ -78,7 +78,7 @@ def _specs(texts: list[str]) -> list[str]:
 def check_specs(texts: list[str]) -> list[str]:
     """Check arguments of a runnable kernel; a wrong one is a wrong command line."""
     from tileas_xdsl.tools.inputs.arguments import SpecError
-    from tileas_xdsl.tools.running.ptx_runs import check_ptx_spec
+    from tileas_xdsl.tools.running.ptx_text_programs import check_ptx_spec
 
     try:
         for text in texts:

@@ -33,7 +33,8 @@ from tileas_xdsl.tools.inputs.cutile_parameters import bound
 from tileas_xdsl.tools.inputs.kernel_options import Grid, parse_specs
 from tileas_xdsl.tools.inputs.programs import Program
 from tileas_xdsl.tools.inputs.smaller_programs import variants_of
-from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, TextProgram, located, text_program
+from tileas_xdsl.tools.running.ptx_runs import PtxLaunch, located
+from tileas_xdsl.tools.running.ptx_text_programs import TextProgram, text_program
 
 
 class RefusedError(Exception):

@@ -25,8 +25,8 @@ from tileas_xdsl.tools.running.ptx_runs import (
     compiled_program,
     orders_of,
     run_once,
-    text_program,
 )
+from tileas_xdsl.tools.running.ptx_text_programs import text_program
 from tileas_xdsl.tools.running.scheduled_runs import Bar
 
 _SEVERITY = {

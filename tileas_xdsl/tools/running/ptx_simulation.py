@@ -21,8 +21,8 @@ from tileas_xdsl.tools.running.ptx_runs import (
     PtxRun,
     compiled_program,
     run_all,
-    text_program,
 )
+from tileas_xdsl.tools.running.ptx_text_programs import text_program
 from tileas_xdsl.tools.running.scheduled_runs import progress_bar
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Access, LaneAccess, ShadowMemory
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import ShadowMemory
+from tileas_xdsl.interpreters.ptx.checking.shadow_plane import Access, LaneAccess
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import Tile
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, AsyncEvent, Clocks
 

@@ -21,14 +21,8 @@ from tileas_xdsl.interpreters.ptx.checking.reports.conflicts import (
     tensor_location,
 )
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings, Severity
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import (
-    Access,
-    Conflict,
-    LaneAccess,
-    Locations,
-    ShadowMemory,
-    lane_keys,
-)
+from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Locations, ShadowMemory, lane_keys
+from tileas_xdsl.interpreters.ptx.checking.shadow_plane import Access, Conflict, LaneAccess
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.layout_tags import LayoutTags
 from tileas_xdsl.interpreters.ptx.checking.shared_memory.shadow_tiles import Tile, TileOverlaps
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import (

@@ -99,7 +99,7 @@ def _run_text(
     from tileas_xdsl.runtime.gpu.timing import timed
     from tileas_xdsl.runtime.ptx_launcher import TextLauncher
     from tileas_xdsl.tools.inputs.array_table import Shown, print_arrays, write_arrays
-    from tileas_xdsl.tools.running.ptx_runs import text_program
+    from tileas_xdsl.tools.running.ptx_text_programs import text_program
 
     program = text_program(path, specs, launch)
     text = read_input(path).decode()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from tileas_xdsl.interpreters.ptx.checking.reports.findings import Findings, Severity
-from tileas_xdsl.interpreters.ptx.checking.shadow_memory import Conflict
+from tileas_xdsl.interpreters.ptx.checking.shadow_plane import Conflict
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import TICK, Clocks
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Instruction
 from tileas_xdsl.interpreters.ptx.synchronization.mbarrier import MBarrier
