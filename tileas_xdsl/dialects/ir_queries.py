@@ -9,7 +9,7 @@ from typing import TypeVar
 from xdsl.dialects import func, gpu, memref, tensor, vector
 from xdsl.dialects.arith import ConstantOp, ExtSIOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import CallableOpInterface, MemoryEffect, NoMemoryEffect, OpTrait
 from xdsl.traits import is_side_effect_free as is_declared_free
 from xdsl.traits import is_speculatable as is_declared_speculatable
@@ -53,6 +53,12 @@ def owning_op(value: SSAValue) -> Operation | None:
     """Return the operation that `value` is a result of, or in whose region it is an argument."""
     owner = value.owner
     return owner if isinstance(owner, Operation) else owner.parent_op()
+
+
+def is_defined_before(value: SSAValue, op: Operation) -> bool:
+    """Whether a value that an operation's block sees is defined in front of the operation."""
+    made = value.owner
+    return isinstance(made, Block) or made.parent is not op.parent or made.is_before_in_block(op)
 
 
 def constant_integer(value: SSAValue) -> int | None:

@@ -11,10 +11,10 @@ need no barrier for that, since the barrier of each stands between the other one
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.dialects.cute_nvgpu import BarrierOp, SyncWarpOp
+from tileas_xdsl.dialects.ir_queries import is_defined_before
 from tileas_xdsl.threads.codegen.builder import AgentBarrier, ThreadBuilder
 from tileas_xdsl.threads.codegen.shared_allocations import ScratchAllocation
 
@@ -75,7 +75,9 @@ def hand_out_with_barriers(e: ThreadBuilder) -> None:
         block = one.store.parent
         kept = [barrier.op for barrier in e.agent_barriers if barrier.op.parent is block]
         between = [
-            op for op in kept if _is_behind(op, one.value) and op.is_before_in_block(one.store)
+            op
+            for op in kept
+            if is_defined_before(one.value, op) and op.is_before_in_block(one.store)
         ]
         if not between:
             continue
@@ -86,14 +88,6 @@ def hand_out_with_barriers(e: ThreadBuilder) -> None:
         Rewriter.erase_op(one.behind)
         if len(kept) > 1:
             Rewriter.erase_op(one.before)
-
-
-def _is_behind(op: Operation, value: SSAValue) -> bool:
-    """Whether an operation of a block is behind what makes a value, or that is made outside."""
-    made = value.owner
-    if isinstance(made, Block) or made.parent is not op.parent:
-        return True
-    return made.is_before_in_block(op)
 
 
 def synchronize_warp(e: ThreadBuilder) -> None:

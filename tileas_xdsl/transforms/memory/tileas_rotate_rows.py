@@ -38,7 +38,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -46,6 +46,7 @@ from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divi
 from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
+from tileas_xdsl.dialects.ir_queries import is_defined_before
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileaa.compute.conversions import PtrToIntOp
@@ -87,14 +88,6 @@ def _insertion_point(found: RotatedTiles, anchor: Access) -> Operation | None:
         inside.add(op)
     assert block is not None
     return next(op for op in block.ops if op in inside)
-
-
-def _is_before(value: SSAValue, op: Operation) -> bool:
-    """Whether a value that something behind uses in the same block is there before `op`."""
-    made = value.owner
-    if isinstance(made, Block) or made.parent is not op.parent:
-        return True
-    return made.is_before_in_block(op)
 
 
 class _Writer:
@@ -322,7 +315,7 @@ def _rotation_of(access: Access) -> _Rotation | set[Operation]:
     first = _insertion_point(found, access)
     needed = (*place.coords, *place.strides, place.array.pointer)
     given = [value for value in needed if isinstance(value, SSAValue)]
-    if first is None or not all(_is_before(value, first) for value in given):
+    if first is None or not all(is_defined_before(value, first) for value in given):
         return set(found.accesses)
     return _Rotation(access, found, first)
 
