@@ -2,6 +2,7 @@
 """Launches of few tile blocks: several CTAs divide each, and compute the same bits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -75,13 +76,24 @@ def test_clusters_are_counted_where_all_multiprocessors_would_suffice() -> None:
     assert set(asked) == {1, 4}
 
 
-@pytest.mark.parametrize("columns", [0, MIN_BYTES // LOADED * 64, None])
-def test_what_loads_little_is_not_divided(columns: int | None) -> None:
+@pytest.mark.parametrize("columns", [0, MIN_BYTES // LOADED * 64])
+def test_what_loads_little_is_not_divided(columns: int) -> None:
     """A tile block of one CTA is done before a specialization would be loaded."""
     predicate = PRODUCT.abi.few_tile_blocks[0]
     assert not predicate.suits(of_k(columns), (4, 1, 1), 132)
     assert predicate.may_suit(of_k(columns)) is bool(columns)
     assert predicate.suits(of_k(MIN_BYTES // LOADED * 64 + 64), (4, 1, 1), 132)
+
+
+def test_loops_of_unknown_length_are_divided() -> None:
+    """A number that each launch of a plan gives anew; what iterations take has to be known."""
+    most, alone = PRODUCT.abi.few_tile_blocks[0], PRODUCT.abi.few_tile_blocks[-1]
+    unknown = of_k(None)
+    assert most.may_suit(unknown)
+    assert not most.suits(unknown, (4, 1, 1), 132)
+    assert replace(most, sums=()).suits(unknown, (4, 1, 1), 132)
+    assert not replace(most, sums=()).suits(unknown, (64, 1, 1), 132)
+    assert alone.suits(unknown, (4, 1, 1), 132)
 
 
 def test_the_last_tile_block_counts_where_loops_differ() -> None:

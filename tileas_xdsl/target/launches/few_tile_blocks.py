@@ -52,10 +52,14 @@ class FewTileBlocks:
     def suits(self, args: Sequence[Any], grid: Sequence[int], multiprocessors: int) -> bool:
         """Whether all CTAs of a launch run at once, and tile blocks load enough to be divided.
 
-        The multiprocessors are those that clusters of so many CTAs have room on.
+        Loops of unknown length are taken to be long.  The multiprocessors are those that clusters
+        of so many CTAs have room on.
         """
-        is_small = 0 < prod(grid) * self.count <= multiprocessors
-        if not is_small or self._bytes(args, grid) < MIN_BYTES:
+        if not 0 < prod(grid) * self.count <= multiprocessors:
+            return False
+        if (loaded := self._bytes(args, grid)) is None:
+            return self.count == ALONE or not self.sums
+        if loaded < MIN_BYTES:
             return False
         if not self.sums or self.count == ALONE:
             return True
@@ -64,16 +68,19 @@ class FewTileBlocks:
 
     def may_suit(self, args: Sequence[Any]) -> bool:
         """Whether a launch with these arguments loads enough in some grid, as far as is known."""
-        return self._bytes(args, (1, 1, 1)) > 0
+        return self._bytes(args, (1, 1, 1)) != 0
 
     def unsuited(self, multiprocessors: int) -> range:
         """The numbers of tile blocks with which no launch is one."""
         return ANY_NUMBER[multiprocessors // self.count + 1 :]
 
-    def _bytes(self, args: Sequence[Any], grid: Sequence[int]) -> int:
-        """Return what the first or the last tile block loads, the more of both; 0 if unknown."""
+    def _bytes(self, args: Sequence[Any], grid: Sequence[int]) -> int | None:
+        """Return what the first or the last tile block loads, the more of both; None if unknown.
+
+        Numbers that each launch of a plan gives anew are.
+        """
         ends = [np.array([0, extent - 1], np.int64) for extent in grid]
         found = values_of(self.steps, args, grid, ends)
         if found is None:
-            return 0
+            return None
         return int(amounts(self.loops, found, 2).max())
