@@ -60,6 +60,10 @@ def tensor_of(row: dict[str, Any], generator: Any) -> Any:
     if "contents" in row:
         data = bytearray(zlib.decompress(base64.b64decode(row["contents"])))
         return torch.frombuffer(data, dtype=torch.uint8).view(dtype).reshape(shape).cuda()
+    if "least" in row:
+        return torch.randint(
+            row["least"], row["most"] + 1, shape, dtype=dtype, device="cuda", generator=generator
+        )
     if not dtype.is_floating_point:
         bits = torch.randint(
             0, 127, [*shape, dtype.itemsize], dtype=torch.uint8, device="cuda", generator=generator

@@ -6,7 +6,8 @@
 Every example runs as its authors run it, at their sizes, in a process of its own; kernels are traced and
 nothing is computed.  `FOLDER/FILE.NUMBER.json` has the first call of each kernel: the PrimFunc as
 `tvm.ir.save_json` writes it, its grids, and of each argument the type and extents, with the contents
-of integers (indices, lengths of sequences) and the mean and deviation of floats.
+of integers (indices, lengths of sequences; of large tensors the least and the most) and the mean
+and deviation of floats.
 `tilelang_gpu.py` compiles and times them.
 """
 
@@ -62,6 +63,8 @@ def described(tensor: Any) -> dict[str, Any]:
     elif tensor.numel() * tensor.itemsize <= MOST_CONTENTS:
         whole = tensor.detach().contiguous().view(torch.uint8).numpy().tobytes()
         row["contents"] = base64.b64encode(zlib.compress(whole, 1)).decode()
+    elif tensor.dtype != torch.bool:
+        row |= {"least": int(tensor.min()), "most": int(tensor.max())}
     return row
 
 
