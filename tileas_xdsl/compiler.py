@@ -44,7 +44,7 @@ from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ptx.structure.control import EntryOp
-from tileas_xdsl.dialects.target_attribute import module_target, set_target
+from tileas_xdsl.dialects.target_attribute import located_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang
 from tileas_xdsl.installed import registered_context
@@ -311,7 +311,7 @@ def compile_module(
     asks `choose` where a launch knows more; `dynamic` is `tileas-dynamic-persistent` in its place.
     `crash_reproducer` names the file for what shows a bug of a pass again (`reproducers`).
     """
-    arch = module_target(module, target).name
+    arch = located_target(module, target).name
     above = module
     runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
     verify = verify_each or is_set(VERIFY_EACH)

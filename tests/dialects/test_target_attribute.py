@@ -76,3 +76,15 @@ def test_what_is_no_target_is_refused() -> None:
         module_target(parse(""), "sm_80")
     with pytest.raises(ValueError, match="unknown target 'gpu'"):
         module_target(parse('builtin.module attributes {nv_tileas.target = "gpu"} {}'))
+
+
+@pytest.mark.parametrize("name", ["sm_77", "Hopper"])
+@pytest.mark.parametrize("kernel_has", ["sm_90a", None])
+def test_names_of_no_target_are_errors_where_they_are_written(
+    name: str, kernel_has: str | None
+) -> None:
+    own = f'attributes {{nv_tileaa.target_spec = "{kernel_has}"}}' if kernel_has else ""
+    text = f'builtin.module attributes {{nv_tileas.target = "{name}"}} {{\n'
+    text += f"  func.func @f() {own} {{ func.return }}\n}}"
+    with pytest.raises(DiagnosticError, match=rf"^\S+:[12]:\d+: error: .*{name}"):
+        compile(text)

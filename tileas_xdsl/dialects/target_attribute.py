@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.target.arch import DEFAULT_TARGET, Target, get_target, target_of_capability
+from tileas_xdsl.target.errors import UnknownTargetError
 from tileas_xdsl.target.tiers import is_target_name, tier
 
 TARGET = "nv_tileas.target"
@@ -57,6 +58,17 @@ def module_target(
     """
     asked = None if option is None else _name_of(option)
     return row_of(agreed_target(module, asked) or default)
+
+
+def located_target(module: ModuleOp, option: str | None = None) -> Target:
+    """Return `module_target`; raises `OpError` where what the module names is unknown."""
+    try:
+        return module_target(module, option)
+    except UnknownTargetError as error:
+        named = next((op for op in (module, *module.ops) if any(_named_on(op))), None)
+        if named is None:
+            raise
+        raise op_error(named, str(error), prefix=False) from error
 
 
 def row_of(name: str) -> Target:

@@ -19,7 +19,7 @@ from tileas_xdsl.diagnostics.parsing.inputs import input_name, read_input
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Diagnostic, render
 from tileas_xdsl.diagnostics.verification.verify import verify_module
-from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.dialects.target_attribute import located_target
 from tileas_xdsl.executors import ExecutorError
 from tileas_xdsl.frontend.bytecode.layout import LATEST, V13_3, version_named
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
@@ -72,7 +72,7 @@ def load_tiles(path: str, target: str | None, signature: str | None) -> Program:
     program = load_input(path, signature, target, None)
     tiles = tiles_of(
         program.module,
-        module_target(program.module, target).name,
+        located_target(program.module, target).name,
         lambda spec, module: apply_pass(spec, program.ctx, module),
     )
     if tiles is program.module:

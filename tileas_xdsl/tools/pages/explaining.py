@@ -12,7 +12,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.pass_specs import UsageError
 from tileas_xdsl.diagnostics.report import Location
-from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.dialects.target_attribute import located_target
 from tileas_xdsl.explanation.bounds.accesses import INSTRUCTIONS, merged
 from tileas_xdsl.explanation.bounds.executed_loops import executed_code
 from tileas_xdsl.explanation.compilation.line_history import LineChange, line_changes, lines_of
@@ -74,7 +74,7 @@ def _explained(program: Program, request: Request, name: str) -> KernelFacts:
             program.module, program.ctx, request.target, kernel=name, after_pass=snapshots.keep
         )
     except DiagnosticError as error:
-        target = module_target(program.module, request.target)
+        target = located_target(program.module, request.target)
         variants = variants_of(program, request.path, name, target.name)
         found = refusal(error, program.module, snapshots, target, variants)
         raise RefusedError(error, found) from error

@@ -211,12 +211,12 @@ def _explain_buffers(
     """Print why each buffer and loop of tl kernels has its layout, and draw them."""
     from xdsl.dialects.builtin import ModuleOp
 
-    from tileas_xdsl.dialects.target_attribute import module_target
+    from tileas_xdsl.dialects.target_attribute import located_target
     from tileas_xdsl.inference.explanation import explanation
 
     module = kernels[0].get_toplevel_object()
     assert isinstance(module, ModuleOp)
-    name = module_target(module, target).name
+    name = located_target(module, target).name
     found = [_laid_out(kernel, name, mode) for kernel in kernels]
     for index, (kernel, (program, decisions)) in enumerate(zip(kernels, found, strict=True)):
         gap = "\n" if index else ""
