@@ -54,7 +54,7 @@ from tileas_xdsl.transforms.chunk_tiles.row_forms import (
 from tileas_xdsl.transforms.chunk_tiles.rows_of_loops import compute_in_loops
 from tileas_xdsl.transforms.chunk_tiles.unit_products import use_unit
 from tileas_xdsl.transforms.chunk_tiles.unroll import plan_unrolled, unroll
-from tileas_xdsl.transforms.memory.tileas_rotate_rows import rotate_rows
+from tileas_xdsl.transforms.memory.tileas_rotate_rows import has_rows_to_rotate, rotate_rows
 from tileas_xdsl.transforms.normalize_dot_operands.register_operands import store_shared_operands
 from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import LINES_KEPT
@@ -137,15 +137,13 @@ def _place_rows(kernel: func.FuncOp, target: Target, mode: str) -> None:
     """
     if not reduces_rows(kernel):
         return
-    made = kernel.clone()
-    rotate_rows(made, target, in_memory=True)
+    made = _rotated(kernel, target)
     form = choose_row_form(made, target, mode)
     if form is None:
         return
     is_held = form.kept is None and not form.is_ahead
     if not is_held:
-        kernel.detach_region(kernel.body)
-        kernel.add_region(made.detach_region(made.body))
+        _take_body(kernel, made)
     kernel.attributes[ROWS_IN_REGISTERS if is_held else ROWS] = StringAttr(form.why)
     if form.is_ahead:
         kernel.attributes[ROWS_AHEAD] = UnitAttr()
@@ -160,18 +158,31 @@ def _keep_rows(kernel: func.FuncOp, target: Target) -> bool:
 
     A CTA that is alone waits between chunks of a loop: these are written out.
     """
-    made = kernel.clone()
-    rotate_rows(made, target, in_memory=True)
+    made = _rotated(kernel, target)
     form = choose_row_form(made, target, "kept")
     if form is None or form.kept is None:
         return False
     if form.blocks < BLOCKS_OF_KEPT_ROWS and not form.kept.is_written_out:
         return False
-    kernel.detach_region(kernel.body)
-    kernel.add_region(made.detach_region(made.body))
+    _take_body(kernel, made)
     kernel.attributes[ROWS] = StringAttr("rows that are used again do not fit registers")
     _run_kept(kernel, form.kept, form.blocks, target)
     return True
+
+
+def _rotated(kernel: func.FuncOp, target: Target) -> func.FuncOp:
+    """Return a copy whose rows are rotated as those in memory are; the kernel if there are none."""
+    if not has_rows_to_rotate(kernel):
+        return kernel
+    made = kernel.clone()
+    rotate_rows(made, target, in_memory=True)
+    return made
+
+
+def _take_body(kernel: func.FuncOp, made: func.FuncOp) -> None:
+    if made is not kernel:
+        kernel.detach_region(kernel.body)
+        kernel.add_region(made.detach_region(made.body))
 
 
 def _run_kept(kernel: func.FuncOp, phases: PhasePlan, blocks: int, target: Target) -> None:

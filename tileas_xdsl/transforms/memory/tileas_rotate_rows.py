@@ -341,6 +341,11 @@ def meets_lines(function: func.FuncOp, target: Target) -> bool:
     return any(m.pays(warps, target) and m.keeps_lines(target) for m in _rotations(function))
 
 
+def has_rows_to_rotate(function: func.FuncOp) -> bool:
+    """Whether a function has rows that are rotated where they are in memory."""
+    return any(not made.found.are_several for made in _rotations(function))
+
+
 @dataclass(frozen=True)
 class TileasRotateRows(ModulePass):
     """Rotate rows that begin between vectors, so that threads access them by vectors.
