@@ -113,8 +113,7 @@ class Solution:
     ii: int
     starts: Sequence[int]
     is_optimal: bool = False
-    """Whether no smaller interval has a schedule: its search was complete, for starts in multiples
-    of the quantum, or it is the bound."""
+    """Whether no smaller interval has a schedule: its search was complete, or it is the bound."""
 
     @property
     def stages(self) -> int:

@@ -89,6 +89,23 @@ def test_solvers_agree_where_starts_are_no_multiples():
         assert found.ii == 205
 
 
+HELD = [{"b": 25, "c": 53}, {"c": 71, "b": 58}, {"b": 47, "c": 84}]
+STEPS = Problem(
+    [
+        Task(f"t{k}", tuple(Reservation(*one) for one in held.items()))
+        for k, held in enumerate(HELD)
+    ],
+    [Dependence(0, 1, 55), Dependence(1, 2, 92), Dependence(2, 0, 27, 1)],
+)
+
+
+@pytest.mark.parametrize(("quantum", "ii"), [(1, 231), (32, 235)])
+def test_a_search_in_steps_does_not_call_its_interval_the_least(quantum, ii):
+    found = find_schedule(STEPS, SearchOptions(quantum=quantum, probes=200_000))
+    assert violations(STEPS, found) == []
+    assert (found.ii, found.is_optimal) == (ii, quantum == 1)
+
+
 @pytest.mark.parametrize("seed", range(12, 40))
 def test_list_scheduling_is_right(seed):
     problem = random_problem(seed)

@@ -61,6 +61,11 @@ class SearchOptions:
     probes: int = MAX_PROBES
     """Starts that branch and bound tries, at all intervals together."""
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether a complete search leaves out no starts."""
+        return self.quantum == 1 or self.solver is SolverName.CP_SAT
+
 
 def find_schedule(problem: Problem, options: SearchOptions | None = None) -> Solution | None:
     """Return a schedule of the least interval that a solver finds, or None up to the cap."""
@@ -68,7 +73,7 @@ def find_schedule(problem: Problem, options: SearchOptions | None = None) -> Sol
     if not problem.tasks:
         return None
     solver = _Solver(options.solver, options.quantum, options.probes)
-    is_optimal = True
+    is_optimal = options.is_exact
     for ii in _intervals(problem, options):
         found = solver.starts(problem, ii)
         if found.starts is not None:
