@@ -91,6 +91,68 @@ func.func @window(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x6
 
 // -----
 
+// A branch that masks scaled scores: rounds in which it does nothing, where 64 * %j < %row, have none.
+// One that works on both sides, one of scores that no number scales, and one of a number alone stay.
+
+func.func @branch(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %row: i32, %n: i32) -> (tensor<64x64xf32>, i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %scale = arith.constant dense<0.3> : tensor<64x64xf32>
+  %r, %w = scf.for %j = %c0 to %n step %c1 iter_args(%c = %x, %v = %c0) -> (tensor<64x64xf32>, i32) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %first = arith.muli %j, %c64 : i32
+    %p = arith.cmpi sge, %first, %row : i32
+    %s = arith.mulf %d, %scale : tensor<64x64xf32>
+    %t = scf.if %p -> (tensor<64x64xf32>) {
+      %m = arith.addf %s, %s : tensor<64x64xf32>
+      scf.yield %m : tensor<64x64xf32>
+    } else {
+      scf.yield %s : tensor<64x64xf32>
+    }
+    %h = arith.cmpi slt, %first, %c64 : i32
+    %b = scf.if %h -> (tensor<64x64xf32>) {
+      %m = arith.addf %d, %d : tensor<64x64xf32>
+      scf.yield %m : tensor<64x64xf32>
+    } else {
+      scf.yield %d : tensor<64x64xf32>
+    }
+    %q = arith.cmpi slt, %j, %row : i32
+    %u = scf.if %q -> (tensor<64x64xf32>) {
+      %m = arith.addf %t, %b : tensor<64x64xf32>
+      scf.yield %m : tensor<64x64xf32>
+    } else {
+      %m = arith.mulf %t, %b : tensor<64x64xf32>
+      scf.yield %m : tensor<64x64xf32>
+    }
+    %o = arith.cmpi slt, %j, %c64 : i32
+    %k = scf.if %o -> (i32) {
+      %m = arith.addi %v, %c1 : i32
+      scf.yield %m : i32
+    } else {
+      scf.yield %v : i32
+    }
+    scf.yield %u, %k : tensor<64x64xf32>, i32
+  }
+  func.return %r, %w : tensor<64x64xf32>, i32
+}
+
+// CHECK-LABEL: func.func @branch
+// CHECK:         scf.for
+// CHECK:           %[[S:.*]] = arith.mulf
+// CHECK-NOT:       scf.if
+// CHECK:           %[[H:.*]] = arith.cmpi slt, %{{.*}}, %c64 : i32
+// CHECK-NEXT:      %[[B:.*]] = scf.if %[[H]]
+// CHECK:           %[[Q:.*]] = arith.cmpi slt, %{{.*}}, %row : i32
+// CHECK-NEXT:      scf.if %[[Q]]
+// CHECK-NEXT:        arith.addf %[[S]], %[[B]]
+// CHECK:           scf.if %{{.*}} -> (i32)
+// CHECK:         scf.for
+// CHECK-COUNT-4:   scf.if
+// CHECK-NOT:     scf.for
+
+// -----
+
 // What data decide stays, as does a mask that is the same in all rounds.
 
 func.func @data(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %seen: tensor<64x64xi32>, %n: i32) -> tensor<64x64xf32> {

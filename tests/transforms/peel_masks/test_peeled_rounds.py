@@ -83,6 +83,52 @@ def test_rounds_are_what_they_were(form: str, predicate: str, factor: int, step:
         np.testing.assert_array_equal(first, second, str(numbers))
 
 
+TILE_OF_SUMS = """    %t = nv_tileas.generate : {TILE} {{
+    ^bb0(%row: index, %column: index):
+"""
+BRANCHES = {
+    "does where it holds": ("scf.yield %z : {TILE}", "scf.yield %h : {TILE}"),
+    "does where it does not": ("scf.yield %h : {TILE}", "scf.yield %z : {TILE}"),
+}
+"""What the sides of a branch that doubles scaled sums yield."""
+BRANCH = """    %scale = arith.constant dense<0.5> : {TILE}
+    %h = arith.mulf %d, %scale : {TILE}
+    %first = arith.muli %j, %factor : i32
+    %shifted = arith.addi %first, %p : i32
+    %m = arith.cmpi {predicate}, %shifted, %q : i32
+    %t = scf.if %m -> ({TILE}) {{
+      THEN
+    }} else {{
+      ELSE
+    }}
+"""
+
+
+@pytest.mark.parametrize("form", BRANCHES)
+@pytest.mark.parametrize("predicate", ["slt", "sge", "ugt"])
+@pytest.mark.parametrize(("factor", "step"), [(4, 1), (-3, 1), (5, 3)])
+@pytest.mark.sample(8)
+def test_branches_do_what_they_did(form: str, predicate: str, factor: int, step: int) -> None:
+    begin, rest = LOOP.split(TILE_OF_SUMS)
+    end = rest.split("    }}\n", 1)[1]
+    busy = "%z = arith.addf %h, %h : {TILE}\n      "
+    sides = [busy + side if "%z" in side else side for side in BRANCHES[form]]
+    body = BRANCH.replace("THEN", sides[0]).replace("ELSE", sides[1])
+    numbers = {"predicate": predicate, "factor": factor, "step": step}
+    text = (begin + body + end).format(**numbers, TILE=TILE, VIEW=VIEW, FMA=FMA)
+    before, after = parse(text), parse(text)
+    TileasPeelMasks().apply(Context(), after)
+    after.verify()
+    loops = [op for op in after.walk() if isinstance(op, scf.ForOp)]
+    branches = [sum(isinstance(op, scf.IfOp) for op in loop.walk()) for loop in loops]
+    assert sorted(branches)[0] == 0
+    assert max(branches) == 1
+    a = np.random.default_rng(0).integers(0, 3, (4, 4)).astype(np.float32)
+    for given in ((*bounds, *one) for one in NUMBERS for bounds in ((0, 4), (-2, 2), (3, 3))):
+        first, second = (simulate(one, [a, *given]).arrays[0] for one in (before, after))
+        np.testing.assert_array_equal(first, second, str(given))
+
+
 def test_a_loop_that_stays_is_the_only_reader() -> None:
     """A mask that is added cannot go: nothing outside of the module reads its values."""
     text = LOOP.format(predicate="slt", factor=4, step=1, TILE=TILE, VIEW=VIEW, FMA=FMA)

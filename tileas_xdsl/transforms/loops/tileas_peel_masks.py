@@ -17,6 +17,7 @@ Where bounds are known multiples, as of keys that are a multiple of the tile, qu
 without rounds, as the ragged part that `loop-split` leaves behind whole tiles, goes.
 
 A mask that is false in the first rounds, as of a window of keys, leaves a loop in front, too.
+A branch that masks scaled scores, by a comparison of numbers, is left out where it does nothing.
 Comparisons of affine functions of coordinates, of the index and of numbers known before hold in an
 interval of rounds (`peel_masks/always_true.py`); a loop whose rounds multiply is written again for
 those in which all of them hold, if that removes a selection of elements: a mask costs as many
@@ -53,6 +54,7 @@ from tileas_xdsl.transforms.peel_masks.exact_quotients import (
     holds_in_all_rounds,
 )
 from tileas_xdsl.transforms.peel_masks.guarded_rounds import split_guarded_rounds
+from tileas_xdsl.transforms.peel_masks.masking_branches import decides_branch
 from tileas_xdsl.transforms.peel_masks.true_masks import TrueMasks
 from tileas_xdsl.transforms.peel_masks.wanted_truth import wanted_truth
 
@@ -151,7 +153,10 @@ def _comparisons(
 def _compared(
     op: Operation, elements: AffineElements
 ) -> Iterator[tuple[arith.CmpiOp, tuple[Affine | None, Affine | None], Sequence[int]]]:
-    """Comparisons in the body of a tile, or of tiles, with their operands as functions."""
+    """Comparisons in the body of a tile, of tiles, or of numbers that a branch depends on.
+
+    With their operands as functions.
+    """
     if isinstance(op, GenerateOp):
         shape = op.result.type.get_shape()
         axes: dict[SSAValue, Affine] = {
@@ -165,3 +170,6 @@ def _compared(
         axis_numbers = tuple(Affine(0, {axis: 1}) for axis in range(len(shape)))
         left, right = (elements.element(value, axis_numbers) for value in op.operands)
         yield op, (left, right), shape
+    elif isinstance(op, arith.CmpiOp) and decides_branch(op.result):
+        left, right = (elements.scalar(value, {}) for value in op.operands)
+        yield op, (left, right), ()

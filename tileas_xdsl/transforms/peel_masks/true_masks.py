@@ -5,7 +5,7 @@
 %t = generate { yield (select (extract %b[...]), (extract %s[...]), -inf) }   ->   %s
 
 Masks may be numbers: what multiplies by one is left out as a selection is.  A comparison that holds
-for no element selects as one that holds for all.
+for no element selects as one that holds for all, and a branch that does nothing goes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, scf, tensor
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -21,6 +21,7 @@ from tileas_xdsl.dialects.ir_queries import is_side_effect_free
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import float_mode
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
+from tileas_xdsl.transforms.peel_masks.masking_branches import idle_side
 from tileas_xdsl.transforms.peel_masks.wanted_truth import is_negation
 
 
@@ -64,6 +65,8 @@ class TrueMasks:
             case arith.SelectOp() if op.cond in self.known:
                 self.removed += 1
                 op.result.replace_all_uses_with(op.lhs if self.known[op.cond] else op.rhs)
+            case scf.IfOp() if op.cond in self.known and self.known[op.cond] is idle_side(op):
+                self._leave_out(op)
             case arith.MulfOp() if float_mode(op).exact:
                 self.removed += self._combine(op, neutral=True)
             case arith.AndIOp():
@@ -93,6 +96,15 @@ class TrueMasks:
                 self.known[op.result] = self.known[one]
                 return True
         return False
+
+    def _leave_out(self, branch: scf.IfOp) -> None:
+        """Let the results of a branch be what it yields where it does nothing."""
+        idle = branch.true_region if self.known[branch.cond] else branch.false_region
+        yielded = idle.block.last_op
+        assert yielded is not None, "branches with results yield them"
+        self.removed += 1
+        for result, value in zip(branch.results, yielded.operands, strict=True):
+            self._forward(result, value)
 
     def _forward(self, result: SSAValue, value: SSAValue) -> None:
         if value in self.known:

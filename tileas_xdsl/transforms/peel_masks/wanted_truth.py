@@ -2,18 +2,20 @@
 
 select (column < %n), %s, -inf        kept where it holds
 select (column >= %n), -inf, %s       kept where it does not
+if (64 * %j >= %n) { masked }         of a branch: where it does nothing
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, scf, tensor
 from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.dialects.ir_queries import uniform_constant, uniform_integer
 from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ExpandDimsOp, GenerateOp
+from tileas_xdsl.transforms.peel_masks.masking_branches import idle_side
 
 _KEEPING = (arith.AndIOp, arith.OrIOp, tensor.ExtractOp, ExpandDimsOp)
 """What says as much as one of its operands."""
@@ -30,6 +32,8 @@ def _wanted(mask: SSAValue) -> Iterator[bool]:
         match op:
             case arith.SelectOp() if use.index == 0:
                 yield not _is_constant(op.lhs) or _is_constant(op.rhs)
+            case scf.IfOp() if (idle := idle_side(op)) is not None:
+                yield idle
             case arith.XOrIOp() if is_negation(op):
                 yield from (not wanted for wanted in _wanted(op.result))
             case YieldOp() if isinstance(tile := op.parent_op(), GenerateOp):
