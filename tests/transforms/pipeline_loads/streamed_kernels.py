@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cuda.tile as ct
 
 ZERO = ct.PaddingMode.ZERO
@@ -120,3 +122,19 @@ def summed_in_turn(x, y, total):
         ct.store(y, (r, 0), row - ct.sum(row, axis=1, keepdims=True))
         part = part + row
     ct.atomic_add(total, (0, ct.arange(512, dtype=ct.int32)[None, :]), part)
+
+
+@ct.kernel
+def divergences(x, y, loss, gradient, columns: ct.Constant[int]):
+    """Jensen and Shannon's divergence of rows of logarithms, and its gradient, chunk by chunk."""
+    row = ct.bid(0)
+    for i in range(ct.num_tiles(x, 1, (1, columns))):
+        at = (row, i * columns + ct.arange(columns, dtype=ct.int32))
+        q = ct.astype(ct.gather(x, at, padding_value=-math.inf), ct.float32)
+        p = ct.astype(ct.gather(y, at, padding_value=-math.inf), ct.float32)
+        most = ct.maximum(ct.max(q, 0, keepdims=True), ct.max(p, 0, keepdims=True))
+        scale = ct.exp(most)
+        half_q, half_p = 0.5 * (ct.exp(q - most) * scale), 0.5 * (ct.exp(p - most) * scale)
+        mean = ct.log(half_p + half_q)
+        ct.scatter(loss, at, half_p * p + half_q * q - (half_p + half_q) * mean)
+        ct.scatter(gradient, at, ct.astype(half_q * (q - mean), gradient.dtype))

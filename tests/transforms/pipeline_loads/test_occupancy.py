@@ -12,6 +12,7 @@ from kernels.cutile.rms_norm import rms_norm
 from kernels.cutile.softmax import softmax
 from tests.cutile_products import routed, scaled
 from tests.support.assembling import needs_ptxas
+from tests.transforms.pipeline_loads.streamed_kernels import divergences
 from tileas_xdsl.compiler import CompiledKernel, compile
 
 
@@ -48,6 +49,18 @@ def test_blocks_of_softmax_share_a_multiprocessor(columns: int, blocks: int, tar
 def test_rows_that_fill_registers_are_alone() -> None:
     """64 elements of a thread leave no room for another block of 16 warps."""
     assert _blocks(_softmax("f32", 32768)) == 1
+
+
+@needs_ptxas
+def test_blocks_of_few_warps_share_a_multiprocessor_where_registers_may_suffice() -> None:
+    """Eight warps, that load, reduce and store in turn, wait all at once."""
+    rows = "bf16[?, ?%8]"
+    signature = f"x: {rows}, y: {rows}, loss: f32[?, ?%8], gradient: {rows}, columns=4096"
+    kernel = compile(divergences, target="sm_90a", signature=signature)
+    assembled = kernel.assemble()
+    assert (kernel.abi.threads, _blocks(kernel)) == (256, 2)
+    assert assembled.registers <= 128
+    assert assembled.spills == 0
 
 
 @needs_ptxas

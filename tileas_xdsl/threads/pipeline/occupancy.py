@@ -46,6 +46,13 @@ FEW_WARPS, HEADROOM_OF_FEW = 28, 30
 Norms along 256 channels f16, in tiles of 64 and 32 positions, in 16 and 32 warps 34.1, 23.5, and in
 24 and 32 warps 23.0, 21.4 us (H200).
 """
+WARPS_THAT_WAIT = 16
+"""Resident warps below which a CTA more is asked for where ptxas may just have room: with fewer all
+warps wait at once, and where registers spill, `backend/ptxas.py` asks for one CTA less.
+
+JSD of 4,096 rows of 32,000 bf16, in chunks of 4,096 in 8 warps, takes 138 registers, 128 for two
+CTAs and 80 for three: 728, 460 and 476 us (H200).
+"""
 EXPECTED_HEADROOM = 18
 """Registers beside tiles that ptxas takes of 80 kernels of rows, in the middle of them."""
 REDUCTION_HEADROOM = 28
@@ -107,6 +114,9 @@ def _blocks_that_fit(
     by_registers = target.registers_per_multiprocessor // (threads * live)
     if by_registers * warps < FEW_WARPS and not is_of_chunks:
         live -= REGISTER_HEADROOM - HEADROOM_OF_FEW
+        by_registers = target.registers_per_multiprocessor // (threads * live)
+    if by_registers * warps < WARPS_THAT_WAIT and not is_of_chunks:
+        live = tiles // threads + MIN_HEADROOM
         by_registers = target.registers_per_multiprocessor // (threads * live)
     by_memory = target.shared_memory_per_block // (shared_bytes + RESERVED_SHARED_MEMORY)
     enough = target.warps_per_multiprocessor if is_of_chunks else ENOUGH_WARPS
