@@ -120,9 +120,9 @@ def bind(
     messages call the arguments; they may end early, and be empty.
     """
     if len(values) != len(kernel.parameters):
-        raise LaunchError(
-            f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments, not {len(values)}"
-        )
+        listed = ", ".join(f".{one.type.name} {one.name}" for one in kernel.parameters)
+        text = f"kernel '{kernel.name}' takes {len(kernel.parameters)} arguments, not {len(values)}"
+        raise LaunchError(f"{text}: {listed}" if listed else text)
     found = Arguments()
     pairs = list(zip(kernel.parameters, values, strict=True))
     titles = [
