@@ -107,6 +107,7 @@ _TO_THREADS = (
     "share-ctas",
     "fuse-differences",
     "place-turns",
+    "balance-inverses",
     "expand-int-to-float",
     "expand-division",
     "expand-math",

@@ -40,6 +40,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     "backend.ptx": ("convert-cute-nvgpu-to-ptx",),
     "transforms": ("tileas-canonicalize", "tileas-cse"),
     "transforms.arithmetic": (
+        "balance-inverses",
         "expand-division",
         "expand-int-to-float",
         "expand-math",
