@@ -15,7 +15,10 @@ class KeptLine:
 
     layout: RegisterLayout
     """By which threads store it, and read it."""
+    loaded: Attribute
+    """The type of the elements in global memory, whose vectors threads have."""
     element: Attribute
+    """The type of the elements in shared memory, which may be wider."""
     pointer: SSAValue
     """To the first word of the first plane."""
     run: int

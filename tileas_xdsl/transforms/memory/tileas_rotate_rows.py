@@ -43,6 +43,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
+from tileas_xdsl.analysis.values.rows.row_extents import bytes_of_row
 from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operations_in
@@ -55,10 +56,19 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreO
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
-from tileas_xdsl.layout.units import WARP
+from tileas_xdsl.layout.units import BYTE_BITS, WARP
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.occupancy import has_room_for_rotated_words
-from tileas_xdsl.transforms.rotate_rows.kept_lines import fit, keep_for_rows, keep_lines
+from tileas_xdsl.threads.pipeline.occupancy import (
+    RESERVED_SHARED_MEMORY,
+    blocks_that_fit,
+    has_room_for_rotated_words,
+)
+from tileas_xdsl.transforms.rotate_rows.kept_lines import (
+    extend_lines,
+    fit,
+    keep_for_rows,
+    keep_lines,
+)
 from tileas_xdsl.transforms.rotate_rows.repeated_lines import repeat_lines
 from tileas_xdsl.transforms.rotate_rows.rotated_tiles import (
     Access,
@@ -161,14 +171,33 @@ class _Rotation:
         """Whether CTAs that take one row after another keep its lines.
 
         One line of narrow elements is not worth that: vectors that are cut out of two are as fast
-        (rms_norm f16 of 5,003 0.89 of a copy, kept 0.86; f32 by words 0.82, kept 0.89; H200).
+        (rms_norm f16 of 5,003 0.89 of a copy, kept 0.86; f32 by words 0.82, kept 0.89; H200).  Of
+        several rows it is, whose lines are kept in any case, and loaded once then; but words, which
+        nothing is cut out of, are as fast from the cache (rms_norm of 1,001 in tiles of two rows,
+        f16 0.85, 0.92 in a loop, f32 0.94, 0.91).
         """
-        least = 1 if self.place.bits >= WORD else 2
-        if self.found.are_several or len(self.lines) < least or not fit(self.lines, target):
+        is_of_words, are_several = self.place.bits >= WORD, self.found.are_several
+        least = 1 if are_several or is_of_words else 2
+        if len(self.lines) < least or not fit(self.lines, target):
+            return False
+        if are_several and is_of_words:
             return False
         if isinstance(self.anchor.parent_op(), scf.ForOp):
             return True
         return not any(grid_axes_behind(op.coords) for op in self.lines)
+
+    @property
+    def rows(self) -> Sequence[TiledLoadOp]:
+        """The loads of rows that begin at a vector then."""
+        lines = set(self.lines)
+        return [op for op in self.found.accesses if isinstance(op, TiledLoadOp) and op not in lines]
+
+    def has_whole_vectors(self, warps: int) -> bool:
+        """Whether threads have vectors of the widest access of all rows and lines."""
+        around = max(warps // count_of_rows(self.found.extents), 1)
+        are_equal = {at.bits for at in self.found.accesses.values()} == {self.place.bits}
+        row_bytes = self.found.width * self.place.bits // BYTE_BITS
+        return are_equal and row_bytes >= ACCESS_BYTES * WARP * around
 
     def pays(self, warps: int, target: Target) -> bool:
         """Whether its accesses take less time than those by elements.
@@ -337,8 +366,41 @@ def meets_lines(function: func.FuncOp, target: Target) -> bool:
 
     Weights and biases of columns are such lines.
     """
-    warps = spec_of(function).num_warps
-    return any(m.pays(warps, target) and m.keeps_lines(target) for m in _rotations(function))
+    return bool(_that_meet_lines(function, target))
+
+
+def _that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[_Rotation]:
+    """The rows to be rotated that meet lines which CTAs keep."""
+    warps, found = spec_of(function).num_warps, _rotations(function)
+    return [made for made in found if made.pays(warps, target) and made.keeps_lines(target)]
+
+
+def rows_that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[TiledLoadOp]:
+    """Return the loads of rows that are to be rotated, and meet lines which CTAs keep."""
+    return [op for made in _that_meet_lines(function, target) for op in made.rows]
+
+
+def has_room_for_next_rows(function: func.FuncOp, target: Target) -> bool:
+    """Whether there is memory for rows that meet lines, of this round of a loop and the next one.
+
+    As many CTAs are to share a multiprocessor as with the lines alone.
+    """
+    warps, found = spec_of(function).num_warps, _that_meet_lines(function, target)
+    if not found or not all(made.has_whole_vectors(warps) for made in found):
+        return False
+    lines = sum(bytes_of_row(op) for made in found for op in made.lines)
+    rows = sum(
+        count_of_rows(made.found.extents) * bytes_of_row(op) for made in found for op in made.rows
+    )
+    usual, ahead = (blocks_that_fit(function, warps, n, target) for n in (lines, lines + rows))
+    fits = lines + rows + RESERVED_SHARED_MEMORY <= target.shared_memory_per_block
+    return fits and ahead >= usual
+
+
+def rotate_rows_of_lines(function: func.FuncOp, target: Target) -> None:
+    """Rotate the rows that meet lines, so that rounds of a loop can load them ahead."""
+    for made in _that_meet_lines(function, target):
+        _rotate(made, target)
 
 
 def has_rows_to_rotate(function: func.FuncOp) -> bool:
@@ -360,6 +422,7 @@ class TileasRotateRows(ModulePass):
         for function in instances_in(op, func.FuncOp):
             rotate_rows(function, target)
             keep_lines(function, target)
+            extend_lines(function, target)
 
 
 def rotate_rows(function: func.FuncOp, target: Target, *, in_memory: bool = False) -> None:

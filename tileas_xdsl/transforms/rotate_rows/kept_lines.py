@@ -15,32 +15,37 @@ where they are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from tileas_xdsl.analysis.memory.kept_tiles import free_numbers, is_aligned
-from tileas_xdsl.analysis.values.rows.row_extents import bytes_of_row
+from tileas_xdsl.analysis.memory.kept_tiles import free_numbers, is_aligned, readers_of
+from tileas_xdsl.analysis.values.rows.row_extents import bytes_of_row, row_width
 from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.ir_queries import enclosing_function
 from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
+    KEPT_EXTENDED,
     AsyncTiledLoadOp,
     TiledLoadBase,
     TiledLoadOp,
 )
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
+from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY
+from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY, blocks_that_fit
 from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import is_same_in_each_round
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import is_of_numbers
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place
@@ -57,8 +62,49 @@ def keep_lines(function: func.FuncOp, target: Target) -> None:
         numbers = {op.attributes[KEPT]: op for op in kept}
         if not fit([*lines, *numbers.values()], target):
             continue
+        begun: list[AsyncTiledLoadOp] = []
         for line, number in zip(lines, free_numbers(loop, len(lines)), strict=True):
-            _keep(loop, line, IntegerAttr(number, i32))
+            behind = set(operations_behind(_place(line)))
+            moved = [op for op in round_of(loop).ops if op in behind]
+            begun.append(_keep(line, loop, moved, IntegerAttr(number, i32)))
+        for load in begun:
+            _await(load, loop)
+
+
+def extend_lines(function: func.FuncOp, target: Target) -> None:
+    """Keep lines in the type that all of their readers extend them to, where memory suffices.
+
+    A word is then an element: neither is one cut out of two words nor converted for each row.
+    """
+    every = [op for op in instances_in(function, AsyncTiledLoadOp) if KEPT in op.attributes]
+    lines = [op for op in every if op.rotated is not None and not is_aligned(op)]
+    wider = {op: kind for op in lines if (kind := _extended_type(op)) is not None}
+    usual = sum(
+        bytes_of_row(op) * prod(shape_of(op.loaded_type()) or ()) // row_width(op) for op in every
+    )
+    more = sum(
+        bytes_of_row(op) * (bits_of(kind) - bits) // bits
+        for op, kind in wider.items()
+        if (bits := bits_of(element_of(op.view.type)))
+    )
+    warps = spec_of(function).num_warps
+    if usual + more + RESERVED_SHARED_MEMORY > target.shared_memory_per_block:
+        return
+    before, after = (
+        blocks_that_fit(function, warps, bytes_, target) for bytes_ in (usual, usual + more)
+    )
+    if after == before:
+        for op, kind in wider.items():
+            op.attributes[KEPT_EXTENDED] = kind
+
+
+def _extended_type(op: AsyncTiledLoadOp) -> Attribute | None:
+    """The word type that all readers of a line extend its elements to; None if there is none."""
+    users = [use.operation for reader in readers_of(op) for use in reader.result.uses]
+    types = {user.result.type for user in users if isinstance(user, arith.ExtFOp)}
+    kinds = {element_of(type_) for type_ in types}
+    is_extended = all(isinstance(user, arith.ExtFOp) for user in users)
+    return f32 if is_extended and kinds == {f32} else None
 
 
 def fit(lines: Sequence[TiledLoadBase], target: Target) -> bool:
@@ -78,7 +124,10 @@ def _place(op: TiledLoadOp) -> Sequence[SSAValue]:
 
 
 def keep_for_rows(lines: Sequence[TiledLoadOp], first: Operation, target: Target) -> None:
-    """Keep lines that are loaded for each row of tiles, from before the first of these on."""
+    """Keep lines that are loaded for each row of tiles, from before the first of these on.
+
+    Those that are the same in all rounds of a loop are left to `keep_lines`.
+    """
     function = enclosing_function(first)
     if (
         function is None
@@ -86,12 +135,15 @@ def keep_for_rows(lines: Sequence[TiledLoadOp], first: Operation, target: Target
         or any(map(writes_by_place, operations_in(function)))
     ):
         return
+    loop = first.parent_op()
     for line in lines:
+        if isinstance(loop, RoundLoop) and is_of_rounds(loop) and _is_line(line, loop):
+            continue
         behind = set(operations_behind(_place(line)))
         moved = [op for op in _between(first, line) if op in behind]
         if line.parent is first.parent and all(map(is_of_numbers, moved)):
             (number,) = free_numbers(function, 1)
-            _keep_for_rows(line, first, moved, IntegerAttr(number, i32))
+            _await(_keep(line, first, moved, IntegerAttr(number, i32)), line)
 
 
 def _between(first: Operation, last: Operation) -> Iterator[Operation]:
@@ -102,61 +154,51 @@ def _between(first: Operation, last: Operation) -> Iterator[Operation]:
         op = op.next_op
 
 
-def _keep_for_rows(
-    line: TiledLoadOp, first: Operation, moved: Sequence[Operation], number: IntegerAttr
-) -> None:
-    build, known = Builder(InsertPoint.before(first)), dict[SSAValue, SSAValue]()
+def _await(load: AsyncTiledLoadOp, place: Operation) -> None:
+    """Wait for a line in front of a place: all others are on their way then."""
+    waited = WaitOp(load.result)
+    waited.location = load.location
+    Rewriter.insert_op(waited, InsertPoint.before(place))
+
+
+def _keep(
+    line: TiledLoadOp, place: Operation, moved: Sequence[Operation], number: IntegerAttr
+) -> AsyncTiledLoadOp:
+    """Load a line in front of a place, once for all rows of its tile; `moved` is computed there."""
+    build, known = Builder(InsertPoint.before(place)), dict[SSAValue, SSAValue]()
     for op in moved:
         build.insert(op.clone(known))
-    view, type_ = line.view.owner, line.result.type
-    assert isinstance(view, ViewOp)
-    assert isinstance(view.result.type, TiledViewType)
+    type_ = line.result.type
     assert isa(type_, TensorType[Attribute])
+    assert line.rotated is not None
     row = (*(1 for _ in line.coords[1:]), type_.get_shape()[-1])
-    kind = TiledViewType(row, type_.element_type, view.result.type.residency)
-    window = build.insert(ViewOp(known.get(view.source, view.source), kind))
     zero = build.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
     made = AsyncTiledLoadOp(
-        window.result,
+        _of_one_row(line, row, known, build),
         [known.get(value, value) for value in line.coords],
         atom=line.atom,
         offsets=[zero] * len(line.offsets),
         token=None if line.token is None else known.get(line.token, line.token),
         result_type=TensorType(type_.element_type, row),
         padding=line.padding_value,
-        rotated=None if line.rotated is None else line.rotated.value.data,
-    )
-    made.attributes |= line.attributes | {KEPT: number}
-    made.location, made.result.name_hint = line.location, line.result.name_hint
-    build.insert(made)
-    waited = WaitOp(made.result)
-    waited.location = line.location
-    Rewriter.insert_op(waited, InsertPoint.before(line))
-    line.attributes[KEPT] = number
-
-
-def _keep(loop: RoundLoop, line: TiledLoadOp, number: IntegerAttr) -> None:
-    """Load a line in front of a loop, for the load in it."""
-    build = Builder(InsertPoint.before(loop))
-    known: dict[SSAValue, SSAValue] = {}
-    behind = set(operations_behind(_place(line)))
-    for one in round_of(loop).ops:
-        if one in behind:
-            build.insert(one.clone(known))
-    zero = build.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
-    assert line.rotated is not None
-    made = AsyncTiledLoadOp(
-        known.get(line.view, line.view),
-        [known.get(value, value) for value in line.coords],
-        atom=line.atom,
-        offsets=[zero] * len(line.offsets),
-        token=None if line.token is None else known.get(line.token, line.token),
-        result_type=line.result.type,
-        padding=line.padding_value,
         rotated=line.rotated.value.data,
     )
     made.attributes |= line.attributes | {KEPT: number}
     made.location, made.result.name_hint = line.location, line.result.name_hint
     build.insert(made)
-    build.insert(WaitOp(made.result)).location = line.location
     line.attributes[KEPT] = number
+    return made
+
+
+def _of_one_row(
+    line: TiledLoadOp, row: Sequence[int], known: Mapping[SSAValue, SSAValue], build: Builder
+) -> SSAValue:
+    """The view of a line, which may have it for each row of a tile, as that of one row."""
+    view = line.view.owner
+    if shape_of(line.result.type) == row or not isinstance(view, ViewOp):
+        return known.get(line.view, line.view)
+    type_, element = view.result.type, element_of(line.view.type)
+    assert isinstance(type_, TiledViewType)
+    assert element is not None
+    kind = TiledViewType(row, element, type_.residency)
+    return build.insert(ViewOp(known.get(view.source, view.source), kind)).result

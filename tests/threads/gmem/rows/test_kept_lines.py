@@ -1,3 +1,4 @@
+# pyright: basic
 """Weights beside rotated rows, kept in shared memory by words: each row reads them where it is."""
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tileas_xdsl as tileas
+pytest.importorskip("cuda.tile")
 
-ct: Any = pytest.importorskip("cuda.tile")
+import cuda.tile as ct
+
+import tileas_xdsl as tileas
 
 
 @ct.kernel
@@ -116,3 +119,71 @@ def test_arrays_are_rotated_as_the_only_one_that_begins_between_vectors() -> Non
     found = kernel.emulate(x, y, z, 512, grid=(1, 1, 1))
     assert not found.findings
     assert np.array_equal(found.arrays[2], [*(x + y)[:512], *z[512:]])
+
+
+@ct.kernel
+def normalized(
+    x: Any, w: Any, b: Any, y: Any, rows: ct.Constant[int], columns: ct.Constant[int]
+) -> None:
+    """Rows less their means in f32, times weights and with biases, as a norm has them."""
+    i, count = ct.bid(0), x.shape[1]
+    row = ct.astype(ct.load(x, (i, 0), (rows, columns)), ct.float32)
+    mean = ct.sum(row, axis=1, keepdims=True) / count
+    weights = ct.astype(ct.load(w, (0,), (columns,)), ct.float32)
+    biases = ct.astype(ct.load(b, (0,), (columns,)), ct.float32)
+    ct.store(y, (i, 0), ct.astype((row - mean) * weights + biases, y.dtype))
+
+
+@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@pytest.mark.parametrize(
+    ("rows", "width", "element"),
+    [(1, 1001, "f16"), (2, 1001, "f16"), (4, 1015, "f16"), (1, 517, "f32")],
+)
+def test_rows_that_meet_lines_are_loaded_a_round_ahead(
+    target: str, rows: int, width: int, element: str
+) -> None:
+    """CTAs take one tile after another; lines are loaded in front of that, and extended once."""
+    array, columns = f"{element}[?, ?]", 1 << (width - 1).bit_length()
+    kernel = tileas.compile(
+        normalized,
+        target=target,
+        signature=f"x: {array}, w: {element}[?], b: {element}[?], y: {array}, "
+        f"rows={rows}, columns={columns}",
+    )
+    assert kernel.abi.is_persistent
+    text = str(kernel.ir("tileas-rotate-rows"))
+    assert text.count("nv_tileas.kept_extended = f32") == (2 if element == "f16" else 0)
+    before, _, inside = text.partition("scf.for")
+    assert before.count("nv_tileas.async.tiled_load") == 3
+    assert inside.count("nv_tileas.async.tiled_load") == 1
+    assert "cp.async.cg.shared.global" in kernel.ptx
+    rng = np.random.default_rng(width)
+    x = rng.integers(-5, 6, (4 * rows + 1, width)).astype(TYPES[element])
+    w, b = (rng.integers(-5, 6, width).astype(TYPES[element]) for _ in range(2))
+    expected = (x - x.astype(np.float64).mean(axis=1, keepdims=True)) * w + b
+    for order in ("lazy", "eager", "random"):
+        arguments = (x, w, b, np.full_like(x, np.nan), rows, columns)
+        found = kernel.emulate(*arguments, grid=(6, 1, 1), order=order)
+        assert not found.findings
+        assert np.allclose(found.arrays[3], expected, rtol=1e-3, atol=1e-2)
+
+
+def test_words_of_several_rows_meet_lines_of_the_cache() -> None:
+    """They are as fast so, and nothing is cut out of them: each CTA has one tile."""
+    rows = "f32[?, ?]"
+    signature = f"x: {rows}, w: f32[?], b: f32[?], y: {rows}, rows=2, columns=1024"
+    kernel = tileas.compile(normalized, target="sm_90a", signature=signature)
+    assert not kernel.abi.is_persistent
+
+
+def test_long_rows_that_meet_lines_come_from_a_counter() -> None:
+    rows = "f32[?, ?]"
+    signature = f"x: {rows}, w: f32[?], b: f32[?], y: {rows}, rows=1, columns=4096"
+    kernel = tileas.compile(normalized, target="sm_90a", signature=signature)
+    assert "nv_tileas.async.next_tile_block" in str(kernel.ir("tileas-make-persistent"))
+    rng = np.random.default_rng(3)
+    x, w, b = (rng.integers(-5, 6, shape).astype(np.float32) for shape in ((5, 2051), 2051, 2051))
+    found = kernel.emulate(x, w, b, np.full_like(x, np.nan), 1, 4096, grid=(6, 1, 1))
+    assert not found.findings
+    expected = (x - x.astype(np.float64).mean(axis=1, keepdims=True)) * w + b
+    assert np.allclose(found.arrays[3], expected, rtol=1e-3, atol=1e-3)

@@ -164,6 +164,10 @@ KEPT = "nv_tileas.kept_in_shared_memory"
 """On an asynchronous load whose tile stays in shared memory until it is waited for, or is read in
 parts: loads of the same number have the same memory."""
 
+KEPT_EXTENDED = "nv_tileas.kept_extended"
+"""On a load of a line that is kept: the type that all its readers extend its elements to, in which
+they are kept."""
+
 
 @memory_op
 class AsyncTiledLoadOp(TiledLoadBase):

@@ -22,7 +22,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import IntegerType, VectorType, i32
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i32,
+)
 from xdsl.ir import SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import readers_of
@@ -32,6 +39,7 @@ from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
+    KEPT_EXTENDED,
     AsyncTiledLoadOp,
     TiledLoadOp,
 )
@@ -66,11 +74,12 @@ from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
 from tileas_xdsl.threads.registers.vector_values import (
-    assembled,
     constant_elements,
     element,
     joined,
+    length,
     strip,
+    tile_of_chunks,
     zero_of,
 )
 
@@ -88,14 +97,23 @@ def keep_line(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
     """Put a line into shared memory, from where rows read it."""
     if runs_again(loaded.op):
         synchronize_agent(e)
-    _store(e, loaded.line, loaded.values)
+    _store(e, loaded.line, _as_kept(e, loaded))
     synchronize_agent(e)
     e.kept_lines[loaded.op.attributes[KEPT]] = loaded.line
     return loaded.values
 
 
+def _as_kept(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
+    """The elements of a line as they are stored: extended once where all rows extend them."""
+    values, element = loaded.values, loaded.line.element
+    if element == values.element:
+        return values
+    extended = [arith.ExtFOp(part, VectorType(element, [length(part)])) for part in values.parts]
+    return RegisterTile(values.layout, element, tuple(e.insert(op).result for op in extended))
+
+
 def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
-    """Read a line where the rows of a tile have their elements."""
+    """Read a line where the rows of a tile have their elements, in the type that it is kept in."""
     line, layout = e.kept_lines[op.attributes[KEPT]], layout_within_rows(e, op)
     readers: dict[int, _Reader] = {}
     part = _part(e, op, layout)
@@ -111,7 +129,8 @@ def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
             readers[row] = _Reader.of(e, op, line, shift, part)
         return readers[row].read(chunk)
 
-    return assembled(e, layout, line.element, read)
+    chunks = thread_chunks(e, layout, bits_of(line.loaded))
+    return tile_of_chunks(e, layout, line.element, [(chunk, read(chunk)) for chunk in chunks])
 
 
 def _part(e: ThreadBuilder, op: TiledLoadOp, layout: RegisterLayout) -> SSAValue | int:
@@ -188,7 +207,15 @@ class _Reader:
 
 
 def _padding(e: ThreadBuilder, line: KeptLine, chunk: AccessChunk) -> SSAValue:
-    return constant_elements(e, line.padding or zero_of(line.element), chunk.count)
+    return constant_elements(e, _number_behind(line), chunk.count)
+
+
+def _number_behind(line: KeptLine) -> FloatAttr | IntegerAttr:
+    """The number behind the end of a line, in the type that it is kept in."""
+    number, kind = line.padding or zero_of(line.element), line.element
+    if isinstance(number, FloatAttr) and isinstance(kind, AnyFloat):
+        return FloatAttr(number.value.data, kind)
+    return number
 
 
 def _layout_of_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> RegisterLayout:
@@ -216,14 +243,15 @@ def _allocated(
     A row is rotated by less than 16 bytes of its own elements, which may be several vectors of
     threads: those have fewer elements where others of the row are wider, or warps are many.
     """
-    bits, end = bits_of(values.element), window.end
-    chunks = list(thread_chunks(e, values.layout, bits))
+    kept = op.attributes.get(KEPT_EXTENDED, values.element)
+    bits, end = bits_of(kept), window.end
+    chunks = list(thread_chunks(e, values.layout, bits_of(values.element)))
     run = chunks[0].count
     word = IntegerType(WORD_BITS if run * bits >= WORD_BITS else bits)
     planes = run * bits // word.width.data
     padding = padding_of(op.padding_value, values.element)
     front = max([1, *(ceil_div(_rotated_by(one), run) for one in readers_of(op))])
-    model = (values.layout, values.element, values.parts[0], run, word, planes)
+    model = (values.layout, values.element, kept, values.parts[0], run, word, planes)
     line = KeptLine(*model, places=0, front=front, end=end, padding=padding)
     last = [chunk for chunk in chunks if line.has(chunk.shift)][-1]
     places = front + (last.shift + last.span) // run + 1
@@ -237,7 +265,7 @@ def _allocated(
 def _store(e: ThreadBuilder, line: KeptLine, values: RegisterTile) -> None:
     """Store the words of each vector, and in front of the first one those that end the tile."""
     mine = is_first_replica(e, line.layout)
-    every = thread_chunks(e, line.layout, bits_of(line.element))
+    every = thread_chunks(e, line.layout, bits_of(line.loaded))
     chunks = [chunk for chunk in every if line.has(chunk.shift)]
     begin = _bases(e, line, line.front)
     for chunk in chunks:
@@ -260,7 +288,7 @@ def _store_around(
     value = (
         strip(e, values.parts[last.block], last.register, last.count)
         if is_stored
-        else constant_elements(e, line.padding or zero_of(line.element), line.run)
+        else constant_elements(e, _number_behind(line), line.run)
     )
     column = add(e, cast_index(e, last.column, i32), last.shift if is_stored else 0)
     first = width - line.reach if is_stored else 0

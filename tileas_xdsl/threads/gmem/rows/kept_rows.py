@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
@@ -28,6 +29,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
 )
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
+from tileas_xdsl.layout.units import BYTE_BITS
 from tileas_xdsl.threads.codegen.barriers import synchronize_agent
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import logical_and
@@ -36,8 +38,8 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import layout_within_rows, padding_of
 from tileas_xdsl.threads.gmem.kept_loads import has_same_threads
 from tileas_xdsl.threads.gmem.memory_order import order
-from tileas_xdsl.threads.gmem.rows.rotated_access import load_rotated
-from tileas_xdsl.threads.gmem.rows.rotated_row import RotatedRow, RowLoads, either
+from tileas_xdsl.threads.gmem.rows.rotated_access import load_rotated, rows_of
+from tileas_xdsl.threads.gmem.rows.rotated_row import RowLoads, either
 from tileas_xdsl.threads.gmem.rows.vectors_around import VectorsAround
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
@@ -46,7 +48,7 @@ from tileas_xdsl.threads.smem.kept_tile import chunk_of
 
 
 def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
-    """Start the copies of a row."""
+    """Start the copies of a row, or of several that begin elsewhere in a vector each."""
     source, layout = e.get(op.view), layout_within_rows(e, op)
     assert isinstance(source, GlobalView)
     order(e, op)
@@ -54,34 +56,45 @@ def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     is_private = all(has_same_threads(reader, layout) for reader in readers)
     if not is_private and runs_again(op):
         synchronize_agent(e)
-    row = RotatedRow.of(e, op, source, layout, None)
-    pieces = list(thread_chunks(e, layout, bits_of(source.element)))
-    copied = [piece for piece in pieces if not row.is_never_inside(piece)]
-    size = copied[0].count * row.size
+    rows, bits = rows_of(e, op, source, layout, None), bits_of(source.element)
+    pieces = thread_chunks(e, layout, bits)
+    copied = [piece for piece in pieces if not rows(piece).is_never_inside(piece)]
+    size = copied[0].count * bits // BYTE_BITS
     if size != ACCESS_BYTES or any(piece.span == 1 for piece in copied):
         raise op_error(
             op, "keeps a rotated row of which threads have vectors of 16 bytes, no other"
         )
-    pointer = _memory(e, op, (copied[-1].shift + copied[-1].span) * row.size, source)
+    before = (prod(layout.shape[:-1]) - 1) * layout.shape[-1]
+    reach = max(piece.shift + piece.span for piece in copied)
+    pointer = _memory(e, op, (before + reach) * bits // BYTE_BITS, source)
     tile = KeptTile(layout, source.element, pointer, layout.shape, is_private=is_private)
-    loads = RowLoads(e, row, padding_of(op.padding_value, source.element))
-    around = VectorsAround.of(loads, copied[0].count)
-    mine = is_first_replica(e, layout)
+    padding = padding_of(op.padding_value, source.element)
+    of_row: dict[int, list[AccessChunk]] = {}
     for piece in copied:
-        exists = logical_and(e, logical_and(e, mine, around.is_there(piece)), piece.exists)
-        place, vector = chunk_of(e, tile, piece), row.pointer(around.column(piece), piece.count)
-        e.insert(CpAsyncOp(place, vector, size, "global", pred=exists))
+        of_row.setdefault(id(rows(piece)), []).append(piece)
+    parts = [(RowLoads(e, rows(own[0]), padding), own) for own in of_row.values()]
+    arounds = [(VectorsAround.of(loads, own[0].count), own) for loads, own in parts]
+    for around, own in arounds:
+        _copy(tile, around, own)
     e.insert(CpAsyncCommitOp())
-    _pad(loads, tile, around, [piece for piece in copied if row.is_certain(piece)])
+    for around, own in arounds:
+        _pad(tile, around, [piece for piece in own if around.loads.row.is_certain(piece)])
     e.kept_rows.setdefault(op.attributes[KEPT], tile)
     return tile
 
 
-def _pad(
-    loads: RowLoads, tile: KeptTile, around: VectorsAround, inside: Sequence[AccessChunk]
-) -> None:
+def _copy(tile: KeptTile, around: VectorsAround, pieces: Sequence[AccessChunk]) -> None:
+    """Start the copies of the vectors of a row that the thread has."""
+    e, row, mine = around.loads.e, around.loads.row, is_first_replica(around.loads.e, tile.layout)
+    for piece in pieces:
+        exists = logical_and(e, logical_and(e, mine, around.is_there(piece)), piece.exists)
+        place, vector = chunk_of(e, tile, piece), row.pointer(around.column(piece), piece.count)
+        e.insert(CpAsyncOp(place, vector, piece.count * row.size, "global", pred=exists))
+
+
+def _pad(tile: KeptTile, around: VectorsAround, inside: Sequence[AccessChunk]) -> None:
     """Keep padding of a row that does not exist where others have elements for certain."""
-    e = loads.e
+    loads, e = around.loads, around.loads.e
     if not inside:
         return
 
@@ -95,22 +108,21 @@ def _pad(
 
 
 def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
-    """Read a row, or a part of it, that threads have copied."""
+    """Read rows, or a part of one, that threads have copied."""
     source, layout = e.get(op.view), layout_within_rows(e, op)
     assert isinstance(source, GlobalView)
-    tile, row = e.kept_rows[op.attributes[KEPT]], RotatedRow.of(e, op, source, layout, None)
-    begin = tile.pointer
-    if row.part is not None:
-        begin = advance(e, begin, row.part, ACCESS_BYTES)
+    tile, rows = e.kept_rows[op.attributes[KEPT]], rows_of(e, op, source, layout, None)
 
     def read(piece: AccessChunk, exists: SSAValue | None) -> SSAValue:
-        place = advance(e, begin, piece.column, ACCESS_BYTES)
-        type_ = VectorType(tile.element, [piece.count])
-        return e.insert(LoadOp(advance(e, place, piece.shift, ACCESS_BYTES), type_, exists)).result
+        part, type_ = rows(piece).part, VectorType(tile.element, [piece.count])
+        place = chunk_of(e, tile, piece)
+        if part is not None:
+            place = advance(e, place, part, ACCESS_BYTES)
+        return e.insert(LoadOp(place, type_, exists)).result
 
     padding = padding_of(op.padding_value, source.element)
     loads = partial(RowLoads, e, padding=padding, vector=read)
-    return load_rotated(e, lambda _: row, layout, source.element, loads)
+    return load_rotated(e, rows, layout, source.element, loads)
 
 
 def _memory(e: ThreadBuilder, op: AsyncTiledLoadOp, size: int, source: GlobalView) -> SSAValue:

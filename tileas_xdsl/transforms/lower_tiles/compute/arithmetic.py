@@ -93,6 +93,16 @@ def elementwise(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     return [RegisterTile(layout, *part) for part in zip(elements, parts, strict=True)]
 
 
+def extension(e: ThreadBuilder, op: arith.ExtFOp) -> Sequence[Lowered]:
+    """Extend floats, but those of a line that is kept in the wider type."""
+    found, result = e.get(op.input), as_tile(op.result.type)
+    if result is not None and isinstance(found, RegisterTile):
+        is_extended = found.element == result.element_type
+        if is_extended:
+            return [found]
+    return elementwise(e, op)
+
+
 def ranged(e: ThreadBuilder, op: Operation) -> Sequence[Lowered]:
     """Lower what is expanded by the ranges of its operands, which are known of tiles."""
     if is_on_tiles(op):
@@ -136,6 +146,7 @@ def dim(e: ThreadBuilder, op: memref.DimOp) -> Sequence[Lowered]:
 HANDLERS: Handlers = {
     **dict.fromkeys((*arith.Arith.operations, *math.Math.operations), elementwise),
     arith.ConstantOp: constant,
+    arith.ExtFOp: extension,
     **dict.fromkeys(UNSIGNED, division),
     **dict.fromkeys(RANGED, ranged),
     gpu.BlockIdOp: block_id,

@@ -172,6 +172,7 @@ def started(op: TiledLoadOp, values: Mapping[SSAValue, SSAValue], number: int) -
         result_type=op.result.type,
         padding=op.padding_value,
         rotated=None if op.rotated is None else op.rotated.value.data,
+        modulus=None if op.modulus is None else op.modulus.value.data,
     )
     made.attributes |= op.attributes | {KEPT: IntegerAttr(number, i32)}
     made.location, made.result.name_hint = op.location, op.result.name_hint
