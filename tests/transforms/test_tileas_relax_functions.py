@@ -36,6 +36,21 @@ def of_squares(x, y, slope: ConstFloat, tile: ConstInt):
     ct.store(y, (i,), (t * t / (4.0 + ct.exp(t * -slope)) * 0.25).astype(y.dtype))
 
 
+@ct.kernel
+def enlarged(x, y, tile: ConstInt):
+    t = ct.load(x, (0,), (tile,)).astype(ct.float32)
+    ct.store(y, (0,), (t * 0.5 / (1.0 + ct.exp(-t)) * 2048.0).astype(y.dtype))
+
+
+def test_scales_make_no_dividend_infinite() -> None:
+    """Where the exponential is infinite, the quotient of a large number by it is zero."""
+    x = np.full(256, -3e38, ml_dtypes.bfloat16)
+    compiled = tileas.compile(enlarged, x, x.copy(), 256, target="sm_90a")
+    assert "div.approx.ftz.f32" in compiled.ptx
+    made = compiled.emulate(x, x.copy(), 256, grid=1).arrays[1]
+    np.testing.assert_array_equal(np.asarray(made).astype(np.float32), 0)
+
+
 def _exact(kernel: Any, x: Any, slope: float) -> Any:
     dividend, beside = (x, 1.0) if kernel is weighted else (x * x, 4.0)
     return dividend / (beside + np.exp(-slope * x)) * 0.25

@@ -121,7 +121,10 @@ def _multiple(value: SSAValue) -> tuple[SSAValue, float]:
 
 
 def _scale_dividend(quotient: arith.DivfOp) -> None:
-    """Let a dividend that is scaled have the scale of its quotient, too: a product less."""
+    """Let a dividend that is scaled have the scale of its quotient, too: a product less.
+
+    A scale above 1 would make a large dividend infinite in front of an infinite divisor.
+    """
     scaled, (dividend, factor) = quotient.result.get_user_of_unique_use(), _multiple(quotient.lhs)
     if not isinstance(scaled, arith.MulfOp) or not isinstance(quotient.lhs.owner, arith.MulfOp):
         return
@@ -129,7 +132,7 @@ def _scale_dividend(quotient: arith.DivfOp) -> None:
     factor *= both
     if whole is not plain(quotient.result) or dividend.type != quotient.lhs.type:
         return
-    if float_mode(scaled).exact and _is_factor(factor):
+    if float_mode(scaled).exact and _is_factor(factor) and abs(factor) <= 1:
         builder = Builder(InsertPoint.before(quotient))
         quotient.operands[0] = _product(builder, dividend, factor)
         Rewriter.replace_op(scaled, [], [quotient.result])
