@@ -114,8 +114,10 @@ def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
     assert made.spills == 0
     # Of 4,095 columns 0.84 of a copy, and 0.83 with 64 registers and a line for each way to begin.
     assert made.registers <= 72
-    assert counts["LDS"] == 2 * 4 * 5
-    assert counts["LDS.128"] == 2
+    # The next row is copied meanwhile: its number is read, and ptxas puts three loads that never
+    # run in front of copies, here and in front of the loop.
+    assert counts["LDS"] == 2 * 4 * 5 + 1 + 2 * 3
+    assert counts["LDS.128"] == 2 + 4
 
 
 @needs_nvdisasm

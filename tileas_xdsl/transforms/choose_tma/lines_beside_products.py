@@ -23,6 +23,7 @@ from tileas_xdsl.analysis.memory.copied_chunks import ThreadLoad, is_line
 from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.control import YieldOp
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
@@ -30,8 +31,27 @@ from tileas_xdsl.transforms.choose_tma.computed_operands import reaches_product
 
 
 def is_line_beside_products(load: ThreadLoad) -> bool:
-    """Whether threads that multiply what a loop loads read a line of another array in a round."""
-    return is_line(shape_of(load.result.type) or ()) and _is_beside_products(load)
+    """Whether threads that multiply what a loop loads read a line of another array in a round.
+
+    Not a line of indices by which others are loaded: the producer needs it, not the consumers.
+    """
+    is_read = is_line(shape_of(load.result.type) or ()) and _is_beside_products(load)
+    return is_read and not _addresses_loads(load)
+
+
+def _addresses_loads(load: ThreadLoad) -> bool:
+    """Whether another load of the loop is placed by what is computed of this one."""
+    pending: list[SSAValue] = [load.result]
+    seen = set(pending)
+    while pending:
+        for op in [use.operation for use in pending.pop().uses]:
+            if isinstance(op, ThreadLoad):
+                return True
+            made = op.parent_op() if isinstance(op, YieldOp) else op
+            new = () if made is None or isinstance(made, DotOp) else {*made.results} - seen
+            pending += new
+            seen.update(new)
+    return False
 
 
 def _is_beside_products(load: ThreadLoad) -> bool:
