@@ -156,7 +156,7 @@ def _problem(
 def block_scaled_problem(
     sizes: tuple[int, int, int], tiles: tuple[int, int], group: int
 ) -> Problem:
-    """A product of m x n x k; the scales are powers of two, so that scaled factors stay exact."""
+    """A matmul of m x n x k; scales are powers of two, so that scaled operands stay exact."""
     kind, result = ELEMENTS["e4m3"], ELEMENTS["bf16"]
     (m, n, k), (tm, tn) = sizes, tiles
     groups = tiles_of(k, group)

@@ -173,8 +173,8 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
 def _persistent_rows(kernel: func.FuncOp, target: Target) -> func.FuncOp:
     """Return the kernel whose CTAs take one row after another, long ones from a counter.
 
-    The barrier of a reduction hands the number of the counter on.  Rows that meet lines are loaded
-    a round ahead where there is memory for them.
+    The barrier of a reduction broadcasts the number that the counter gives.  Rows that are combined
+    with lines in shared memory are loaded one iteration ahead where there is room for them.
     """
     rows = rows_that_meet_lines(kernel, target)
     are_long = any(is_one_row(op) and bytes_of_row(op) >= COUNTED_ROW_BYTES for op in rows)
@@ -192,7 +192,8 @@ def _persistent_rows(kernel: func.FuncOp, target: Target) -> func.FuncOp:
 def _wants_rows(kernel: func.FuncOp, target: Target) -> bool:
     """Whether CTAs are to take one row after another.
 
-    They are where rows are loaded a round ahead, or meet lines which are kept for the next one.
+    They do where rows are loaded one iteration ahead, or are combined with lines that stay in
+    shared memory for the next one.
     """
     return ROWS_AHEAD in kernel.attributes or meets_lines(kernel, target)
 

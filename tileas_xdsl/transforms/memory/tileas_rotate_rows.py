@@ -362,7 +362,7 @@ def _rotations(function: func.FuncOp) -> Iterator[_Rotation]:
 
 
 def meets_lines(function: func.FuncOp, target: Target) -> bool:
-    """Whether rows are to be rotated that meet lines which all tile blocks load, aligned otherwise.
+    """Whether a row to rotate is combined with a line that all tile blocks load, aligned otherwise.
 
     Weights and biases of columns are such lines.
     """
@@ -370,20 +370,20 @@ def meets_lines(function: func.FuncOp, target: Target) -> bool:
 
 
 def _that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[_Rotation]:
-    """The rows to be rotated that meet lines which CTAs keep."""
+    """Return the rotations of rows that are combined with lines kept in shared memory."""
     warps, found = spec_of(function).num_warps, _rotations(function)
     return [made for made in found if made.pays(warps, target) and made.keeps_lines(target)]
 
 
 def rows_that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[TiledLoadOp]:
-    """Return the loads of rows that are to be rotated, and meet lines which CTAs keep."""
+    """Return the loads of rows to rotate that are combined with lines kept in shared memory."""
     return [op for made in _that_meet_lines(function, target) for op in made.rows]
 
 
 def has_room_for_next_rows(function: func.FuncOp, target: Target) -> bool:
-    """Whether there is memory for rows that meet lines, of this round of a loop and the next one.
+    """Whether shared memory has room for the lines and the rows of the next iteration.
 
-    As many CTAs are to share a multiprocessor as with the lines alone.
+    As many CTAs have to be resident on a multiprocessor as with the lines alone.
     """
     warps, found = spec_of(function).num_warps, _that_meet_lines(function, target)
     if not found or not all(made.has_whole_vectors(warps) for made in found):
@@ -398,7 +398,7 @@ def has_room_for_next_rows(function: func.FuncOp, target: Target) -> bool:
 
 
 def rotate_rows_of_lines(function: func.FuncOp, target: Target) -> None:
-    """Rotate the rows that meet lines, so that rounds of a loop can load them ahead."""
+    """Rotate rows that are combined with lines, so that loops can load them an iteration ahead."""
     for made in _that_meet_lines(function, target):
         _rotate(made, target)
 

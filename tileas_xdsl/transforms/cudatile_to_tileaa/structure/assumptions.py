@@ -30,10 +30,10 @@ def fact_of(op: AssumeOp) -> Attribute:
 
 
 def assume(c: Converter, op: AssumeOp) -> Sequence[SSAValue]:
-    """Convert an `assume`, unless it states what nobody can read.
+    """Convert an `assume`, unless no pass could use what it states.
 
-    That is the divisor of a unit stride, what is equal among neighbours of a scalar, and what is
-    stated of the value already: cuTile repeats divisors behind bounds.
+    Dropped are the divisor of a unit stride, equal neighbours of a scalar, and what an `assume`
+    of the same value states already: cuTile repeats divisors behind bounds.
     """
     value, fact = c.get(op.value), fact_of(op)
     if is_unit_stride(op.result) or _is_said(value, fact):
