@@ -207,6 +207,54 @@ def test_bits_are_those_of_a_division(name: str, element: str) -> None:
         assert np.array_equal(found.view(bits)[number], expected.view(bits)[number])
 
 
+COARSE = {
+    "f8E4M3FN": "%r = arith.truncf %q : vector<32xf32> to vector<32xf8E4M3FN>",
+    "f8E5M2": "%r = arith.truncf %q : vector<32xf32> to vector<32xf8E5M2>",
+    "f16": "%r = arith.truncf %q : vector<32xf32> to vector<32xf16>",
+    "i32": "\n".join(
+        (
+            *(f"%e{i} = vector.extract %q[{i}] : f32 from vector<32xf32>" for i in range(COUNT)),
+            *(f"%i{i} = arith.fptosi %e{i} : f32 to i32" for i in range(COUNT)),
+            f"%r = cute.fragment.make {', '.join(f'%i{i}' for i in range(COUNT))} : "
+            f"{', '.join(['i32'] * COUNT)} -> vector<32xi32>",
+        )
+    ),
+    "f32": """
+        %half = arith.constant dense<0.5> : vector<32xf32>
+        %r = arith.addf %q, %half : vector<32xf32>""",
+}
+"""What rounds quotients below 2**-26 away, by the type of results."""
+
+DTYPES = {
+    "f8E4M3FN": np.uint8, "f8E5M2": np.uint8, "f16": np.uint16, "i32": np.int32, "f32": np.uint32,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", COARSE)
+def test_dividends_of_any_size_where_tiny_quotients_do_not_show(target: str) -> None:
+    """Their magnitudes are not compared one by one; results are those of `div.rn`."""
+    body = "%q = arith.divf %x0, %x1 : vector<32xf32>\n" + COARSE[target]
+    texts: list[str] = []
+    for expand in (False, True):
+        module = parse(elementwise(["f32", "f32"], target, body, COUNT))
+        if expand:
+            ExpandDivision().apply(Context(), module)
+            assert "arith.minui" not in str(module)
+        ConvertCuteNvgpuToPtx(arch="sm_90a").apply(Context(), module)
+        texts.append(ptx_text(module, "sm_90a"))
+    rng = np.random.default_rng(len(target))
+    for first, second in [(_edges, _edges), (_special, _special), (_any_bits, _moderate)]:
+        with np.errstate(all="ignore"):
+            a, b = first(rng), second(rng)
+            number = ~np.isnan(a / b)
+        expected, found = (
+            emulate(text, [a, b, np.zeros(SIZE, DTYPES[target])])[-1] for text in texts
+        )
+        # A NaN has any bits.
+        compared = number if target == "f32" else slice(None)
+        assert np.array_equal(found[compared], expected[compared])
+
+
 INVERSE_OF_FINITE = """
     %w = arith.extf %x0 : vector<32x{t}> to vector<32xf32>
     %m = math.absf %w : vector<32xf32>

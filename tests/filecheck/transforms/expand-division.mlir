@@ -55,6 +55,25 @@ func.func @becomes_f16(%x: vector<8xf32>) -> vector<8xf16> {
 
 // -----
 
+// Of data that is quantised only the divisors and the largest dividend are compared: floats of 8
+// bits do not show whether the quotient of a subnormal dividend is rounded correctly.
+
+func.func @quantised(%x: vector<4xf32>, %s: f32) -> vector<4xf8E4M3FN> {
+  %ss = vector.broadcast %s : f32 to vector<4xf32>
+  %q = arith.divf %x, %ss : vector<4xf32>
+  %b = arith.truncf %q : vector<4xf32> to vector<4xf8E4M3FN>
+  func.return %b : vector<4xf8E4M3FN>
+}
+
+// CHECK-LABEL: func.func @quantised
+// CHECK:         arith.cmpf ole
+// CHECK:         arith.cmpi ule
+// CHECK:         arith.cmpf oge
+// CHECK-NOT:     arith.minui
+// CHECK:         scf.if
+
+// -----
+
 // What is exact in 16 bits and becomes 16 bits needs no rounded inverse. Of halves nothing is asked
 // but whether the sum of all quotients is a number: what goes wrong is NaN.
 

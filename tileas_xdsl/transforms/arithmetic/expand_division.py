@@ -35,9 +35,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import (
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    ModuleOp,
+    bf16,
+    f16,
+    f32,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -96,7 +103,35 @@ def _source(value: SSAValue) -> Attribute:
 
 def _quotient(op: arith.DivfOp, ranges: FloatRanges) -> Quotient:
     dividend, divisor = operand_ranges(op, ranges)
-    return Quotient(op, dividend, divisor, _source(op.lhs), _target(op.result))
+    return Quotient(
+        op, dividend, divisor, _source(op.lhs), _target(op.result), _shows_tiny(op.result, ranges)
+    )
+
+
+COARSE = (f16, Float8E4M3FNType(), Float8E5M2Type())
+"""Floats in which 2**-26 is zero; bf16 and `f8E8M0FNU` have smaller ones."""
+
+
+ROUNDED = (math.RoundOp, math.RoundEvenOp, arith.FPToSIOp, arith.FPToUIOp)
+"""What makes a zero of 2**-26, of its sign."""
+
+
+def _shows_tiny(value: SSAValue, ranges: FloatRanges) -> bool:
+    """Whether anything distinguishes elements below 2**-26 from a zero of their sign."""
+    return any(_distinguishes(use, ranges) for use in value.uses)
+
+
+def _distinguishes(use: Use, ranges: FloatRanges) -> bool:
+    user = use.operation
+    if isinstance(user, MakeFragmentOp | SliceFragmentOp | vector.ExtractOp):
+        return _shows_tiny(user.results[0], ranges)
+    if isinstance(user, arith.AddfOp | arith.SubfOp):
+        # Next to one half 2**-26 is no more than half a unit of f32.
+        other = ranges.of(user.operands[1 - use.index])
+        return other.low < 0.5 and other.high > -0.5
+    if isinstance(user, arith.TruncFOp):
+        return element_of(user.result.type) not in COARSE
+    return not isinstance(user, ROUNDED)
 
 
 BETWEEN = (arith.ConstantOp, vector.BroadcastOp, vector.ExtractOp)

@@ -67,7 +67,9 @@ class Quotient:
     source: Attribute = f32
     """The narrowest float that holds every dividend exactly."""
     target: Attribute = f32
-    """What becomes of every quotient."""
+    """What becomes of every quotient, of 16 bits."""
+    tiny: bool = True
+    """Whether quotients below 2**-26 are distinguished from zero."""
 
     @property
     def is_short(self) -> bool:
@@ -78,11 +80,6 @@ class Quotient:
     def shows_in_result(self) -> bool:
         """Whether a quotient that is not the right one is NaN."""
         return self.source == f16 and self.target == f16 and not self.inverts
-
-    @property
-    def tiny(self) -> bool:
-        """Whether quotients below 2**-26 are distinguished from zero."""
-        return self.target != f16
 
     @property
     def length(self) -> int:
