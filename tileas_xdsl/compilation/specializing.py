@@ -21,14 +21,6 @@ from tileas_xdsl.pipelines import (
     FORM_CLUSTERS,
     PLAN_CTA,
 )
-from tileas_xdsl.target.kernel_abi import (
-    BOUNDED_ROWS,
-    DIVIDED_SUMS,
-    FEW_TILE_BLOCKS,
-    PERSISTENT_LAUNCHES,
-    SHARED_LOADS,
-    UNEVEN_WAVES,
-)
 from tileas_xdsl.target.launches.specializations import (
     ChooseSpecialization,
     LaunchPredicate,
@@ -44,20 +36,24 @@ def specializing_pass(
     """Return a pass with the options of the first predicate of its own that holds, or None."""
     if spec.name not in ASKING or spec.parameters:
         return None
-    from tileas_xdsl.backend.ptx.abi import bounded_rows_of, few_tile_blocks_of, shared_loads_of
+    from tileas_xdsl.backend.ptx.launch_attributes import (
+        bounded_rows_of,
+        few_tile_blocks_of,
+        shared_loads_of,
+    )
 
     for op in kernels_in(module):
         if spec == PLAN_CTA:
-            few = few_tile_blocks_of(op.attributes.get(FEW_TILE_BLOCKS))
+            few = few_tile_blocks_of(op)
             if (count := chosen_count(few, choose)) > 0:
                 return ArgSpec(spec.name, {"ctas": (count,)})
         elif spec == BOUND_ROWS:
-            rows = bounded_rows_of(op.attributes.get(BOUNDED_ROWS))
+            rows = bounded_rows_of(op)
             if (lengths := chosen_lengths(rows, choose)) is not None:
                 least, most = lengths
                 return ArgSpec(spec.name, {"least": (least,), "most": (most,)})
         elif spec == FORM_CLUSTERS:
-            shared = shared_loads_of(op.attributes.get(SHARED_LOADS))
+            shared = shared_loads_of(op)
             if (one := chosen_loads(shared, choose)) is not None:
                 place = {"axis": (one.axis,), "count": (one.count,)}
                 return ArgSpec(spec.name, {"mode": ("on",), **place})
@@ -70,14 +66,14 @@ def specializing_pass(
 
 def _single_predicate(spec: ArgSpec, kernel: Operation) -> LaunchPredicate | None:
     """The predicate of a pass that leaves one alone, between two specializations."""
-    from tileas_xdsl.backend.ptx.abi import (
+    from tileas_xdsl.backend.ptx.launch_attributes import (
         divided_sums_of,
         persistent_launches_of,
         uneven_waves_of,
     )
 
     if spec == DEAL_ITERATIONS:
-        return uneven_waves_of(kernel.attributes.get(UNEVEN_WAVES))
+        return uneven_waves_of(kernel)
     if spec == DIVIDE_SUMS:
-        return divided_sums_of(kernel.attributes.get(DIVIDED_SUMS))
-    return persistent_launches_of(kernel.attributes.get(PERSISTENT_LAUNCHES))
+        return divided_sums_of(kernel)
+    return persistent_launches_of(kernel)

@@ -32,7 +32,8 @@ A loop is *scheduled* when it and the operations on tiles of its body carry the 
   before, so that what stands in front overlaps the products in flight.
 
 `nv_tile.aws.stage` and `nv_tile.aws.order` repeat stage and order as i32, for readers of that
-spelling.  Operations on scalars carry nothing: each role computes those that it needs.
+spelling; they may be left out, but not differ.  Operations on scalars carry nothing: each role
+computes those that it needs.
 
 An operation that a person wrote with only a part of the entries (`{role = "consumer"}`) is pinned
 to them: `tileas-generate-schedule` keeps what is there and computes the rest.  This module reads,
@@ -264,13 +265,19 @@ def read_pin(op: Operation) -> Pin:
     if said is None:
         return Pin(_aws(op, AWS_STAGE), _aws(op, AWS_ORDER))
     entries = _entries(op, said, [one.name for one in fields(Pin)])
-    return Pin(
+    pin = Pin(
         stage=_integer(op, entries, "stage", 0),
         order=_integer(op, entries, "order", 0),
         start=_integer(op, entries, "start", 0),
         role=_keyword(op, entries, "role", Role),
         unit=_keyword(op, entries, "unit", Unit),
     )
+    for name, value in ((AWS_STAGE, pin.stage), (AWS_ORDER, pin.order)):
+        if value is not None and (other := _aws(op, name)) not in (None, value):
+            what = name.rpartition(".")[2]
+            found = f"has {what} = {value} in {SCHEDULE}, but {name} = {other}"
+            _refuse(op, f"{found}; leave the second one out, or make both the same")
+    return pin
 
 
 def read_plan(loop: scf.ForOp) -> LoopPlan:

@@ -14,6 +14,8 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
+NAMES = {int: "an integer", str: "text"}
+
 Reader: TypeAlias = Callable[[Any], Any]
 
 
@@ -31,7 +33,18 @@ def _reader(kind: Any) -> Reader:
         return _of_union(get_args(kind))
     if get_origin(kind) is tuple:
         return _tuple(get_args(kind))
+    if kind in (int, str):
+        return _of_scalar(kind)
     return _data_class(kind) if is_dataclass(kind) else _as_it_is
+
+
+def _of_scalar(kind: type) -> Reader:
+    def read(found: Any) -> Any:
+        if not isinstance(found, kind):
+            raise TypeError(f"{found!r} instead of {NAMES[kind]}")
+        return found
+
+    return read
 
 
 def _as_it_is(found: Any) -> Any:

@@ -125,3 +125,17 @@ func.func @registers(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<
   } {tileas.schedule = {roles = [{name = "consumer", warps = 16 : i32, registers = 256 : i32}, {name = "producer", warps = 4 : i32, registers = 40 : i32}]}}
   func.return %sum : tensor<64x64xf32>
 }
+
+// -----
+
+func.func @unit(%a: !nv_tileas.tiled_view<64x64xf16, gmem>, %first: tensor<64x64xf32>, %count: index) -> tensor<64x64xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %sum = scf.for %k = %zero to %count step %one iter_args(%acc = %first) -> (tensor<64x64xf32>) {
+    // expected-error @+1 {{is on the unit mufu, which it does not use; it uses tma}}
+    %x = nv_tileas.tiled_load %a[%zero, %k] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {unit = "mufu"}} : !nv_tileas.tiled_view<64x64xf16, gmem> -> tensor<64x64xf16, #nv_tileas<space smem>>
+    %n = nv_tileas.dot %x, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  func.return %sum : tensor<64x64xf32>
+}

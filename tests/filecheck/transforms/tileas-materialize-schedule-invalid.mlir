@@ -145,10 +145,11 @@ func.func @held(%k: !nv_tileas.tiled_view<16x16xf16, gmem>, %a: tensor<64x16xf16
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %sum = scf.for %i = %zero to %count step %one iter_args(%acc = %first) -> (tensor<64x16xf32>) {
-    // expected-error @+1 {{has 1 stage, but its readers hold 2 at once by the schedule}}
+    // expected-error @+1 {{has 1 stage, but tiles of 2 iterations are alive at once}}
     %x = nv_tileas.tiled_load %k[%zero, %i] {atom = #nv_tileas<atom tma_load_2d>, tileas.schedule = {stage = 0 : i32, order = 0 : i32, start = 0 : i32, role = "producer", unit = "tma"}} : !nv_tileas.tiled_view<16x16xf16, gmem> -> tensor<16x16xf16, #nv_tileas<space smem>>
     %s = nv_tileas.dot %a, %x, %first {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 0 : i32, order = 0 : i32, start = 4 : i32, role = "consumer", unit = "tensor_core"}} : tensor<64x16xf16>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
     %p = arith.truncf %s {tileas.schedule = {stage = 0 : i32, order = 2 : i32, start = 20 : i32, role = "consumer", unit = "issue"}} : tensor<64x16xf32> to tensor<64x16xf16>
+    // expected-note @+1 {{the last operation that reads}}
     %n = nv_tileas.dot %p, %x, %acc {atom = #nv_tileas<atom wgmma_f16_f16_f32>, tileas.schedule = {stage = 1 : i32, order = 1 : i32, start = 40 : i32, role = "consumer", unit = "tensor_core"}} : tensor<64x16xf16>, tensor<16x16xf16, #nv_tileas<space smem>>, tensor<64x16xf32> -> tensor<64x16xf32>
     scf.yield %n : tensor<64x16xf32>
   } {tileas.schedule = {ii = 32 : i32, roles = [{name = "producer", warps = 4 : i32, registers = 40 : i32}, {name = "consumer", warps = 4 : i32, registers = 232 : i32}], buffers = [{value = 0 : i32, stages = 1 : i32}]}}

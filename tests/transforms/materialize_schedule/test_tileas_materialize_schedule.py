@@ -45,7 +45,7 @@ from tileas_xdsl.transforms.pipelining.tileas_materialize_schedule import (
 
 PLACE = (
     "tileas.schedule = {{stage = {0} : i32, order = {1} : i32, start = {2} : i32, "
-    'role = "{3}", unit = "issue"}}'
+    'role = "{3}", unit = "{4}"}}'
 )
 TEXT = """
 func.func @chained(%q: memref<?x?xf16>, %k: memref<?x?xf16>, %v: memref<?x?xf16>,
@@ -91,15 +91,15 @@ STORE = (
 PRODUCER = '{name = "producer", warps = 4 : i32, registers = 40 : i32, replicas = 1 : i32}, '
 
 
-def place(stage: int, order: int, role: str = "consumer") -> str:
-    return PLACE.format(stage, order, 32 * stage + 4 * order, role)
+def place(stage: int, order: int, role: str = "consumer", unit: str = "issue") -> str:
+    return PLACE.format(stage, order, 32 * stage + 4 * order, role, unit)
 
 
 def program(first: int = 0, between: int = 0, second: int = 1, **changes: str) -> ModuleOp:
     """Two chained products; what is between them is in the stages given."""
     words = {
-        "load": place(0, 0, "producer"),
-        "more": place(0, 1, "producer"),
+        "load": place(0, 0, "producer", "tma"),
+        "more": place(0, 1, "producer", "tma"),
         "first": place(first, 2),
         "between": place(between, 4),
         "second": place(second, 3 if second > between else 5),
@@ -163,7 +163,7 @@ def test_why_a_loop_is_not_rotated_is_said(changes: Mapping[str, Any], reason: s
 
 
 def test_a_loop_without_a_producer_keeps_its_path() -> None:
-    module = program(load=place(0, 0), more=place(0, 1), producer="")
+    module = program(load=place(0, 0, unit="tma"), more=place(0, 1, unit="tma"), producer="")
     materialized(module)
     (said,) = (op for op in module.walk() if NOT_MATERIALIZED in op.attributes)
     assert "not both the role of a producer" in str(said.attributes[NOT_MATERIALIZED])

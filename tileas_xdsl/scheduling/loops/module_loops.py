@@ -11,7 +11,7 @@ from tileas_xdsl.dialects.kinds import instances_in
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.loops.pin_conflicts import is_pinned, no_schedule
-from tileas_xdsl.scheduling.loops.schedule_verification import verify_resources
+from tileas_xdsl.scheduling.loops.schedule_verification import verify_resources, verify_units
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
 from tileas_xdsl.target.arch import Target
 
@@ -37,7 +37,9 @@ def checked_schedule(
     """
     found = schedule_loop(loop, capacity_of(function, loop, target), options)
     if not isinstance(found, str):
-        verify_resources(loop, schedule_of(found), target)
+        schedule = schedule_of(found)
+        verify_resources(loop, schedule, target)
+        verify_units(found.found.graph, schedule, target)
     elif is_pinned(loop):
         raise no_schedule(loop, found, target, options)
     return found

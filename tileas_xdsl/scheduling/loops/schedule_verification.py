@@ -6,7 +6,9 @@
     in order    nothing starts before what it waits for, of its own iteration or of one before
     by roles    the producer issues loads by TMA alone, each role has operations, and the registers
                 of all of them fit a multiprocessor
-    buffers     the stages of all loads fit shared memory
+    by units    an operation is on one of the units that it uses
+    buffers     stages fit shared memory, and are as many as iterations whose tiles are alive by the
+                schedule; nobody else has their bytes meanwhile
     turns       a named barrier of its own for each replica of the consumer
 """
 
@@ -16,9 +18,9 @@ from itertools import pairwise
 
 from xdsl.dialects import scf
 
-from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.diagnostics.emission import note, op_error
 from tileas_xdsl.layout.units import WARP
+from tileas_xdsl.scheduling.loops.buffer_verification import verify_lifetimes, verify_room
 from tileas_xdsl.scheduling.loops.dependence_graph import (
     DependenceGraph,
     MacroDependence,
@@ -26,15 +28,16 @@ from tileas_xdsl.scheduling.loops.dependence_graph import (
 )
 from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, kind_of
 from tileas_xdsl.scheduling.resources.buffer_assignment import NAMED_BARRIERS
+from tileas_xdsl.scheduling.resources.machine_model import occupied_units
 from tileas_xdsl.scheduling.schedule import (
     SCHEDULE,
     LoopPlan,
     Role,
     RolePlan,
     Schedule,
-    loads_of,
 )
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.costs.latencies import latencies
 
 
 def verify_runnable(loop: scf.ForOp, schedule: Schedule, target: Target) -> None:
@@ -44,6 +47,8 @@ def verify_runnable(loop: scf.ForOp, schedule: Schedule, target: Target) -> None
     verify_resources(loop, schedule, target)
     for edge in graph.edges:
         _verify_order(edge, schedule)
+    verify_units(graph, schedule, target)
+    verify_lifetimes(loop, schedule, graph)
 
 
 def verify_no_placements(loop: scf.ForOp) -> None:
@@ -57,7 +62,7 @@ def verify_no_placements(loop: scf.ForOp) -> None:
 def verify_resources(loop: scf.ForOp, schedule: Schedule, target: Target) -> None:
     """Raise `OpError` where roles, buffers or turns want what there is not."""
     _verify_roles(loop, schedule, target)
-    _verify_buffers(loop, schedule.plan, target)
+    verify_room(loop, schedule.plan.buffers, target)
     _verify_turns(loop, schedule.plan)
 
 
@@ -97,15 +102,14 @@ def _verify_complete(graph: DependenceGraph, schedule: Schedule) -> None:
                 raise op_error(second, message, [note(first, "the other operation")])
 
 
-def _verify_buffers(loop: scf.ForOp, plan: LoopPlan, target: Target) -> None:
-    """Raise `OpError` where stages take more than all of shared memory, whatever else is there."""
-    loads = loads_of(loop)
-    tiles = [(one.stages, aligned_bytes(loads[one.value].results[0].type)) for one in plan.buffers]
-    total, most = sum(count * size for count, size in tiles), target.shared_memory_per_block
-    if total > most:
-        listed = ", ".join(f"{count} stages of {size} bytes" for count, size in tiles)
-        message = f"has buffers of {total} bytes: {listed}; shared memory has {most}"
-        raise op_error(loop, message)
+def verify_units(graph: DependenceGraph, schedule: Schedule, target: Target) -> None:
+    """Raise `OpError` where an operation is on a unit that it does not use."""
+    for node in graph.nodes:
+        known = occupied_units(node, latencies(target.name))
+        if (unit := schedule.placements[node.operations[0]].unit) not in known:
+            listed = ", ".join(known)
+            message = f"is on the unit {unit}, which it does not use; it uses {listed}"
+            raise op_error(node.operations[0], message)
 
 
 def _verify_turns(loop: scf.ForOp, plan: LoopPlan) -> None:

@@ -6,7 +6,7 @@ for running use `MEASURED`; `SLOTS` is there to follow the published examples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from tileas_xdsl.data_classes import dataclass
@@ -71,6 +71,16 @@ class MachineModel:
             return _slot_cost(node)
         replicas = 1 if role is Role.PRODUCER else self.replicas
         return _measured_cost(work_of(node, self.latencies, replicas), role)
+
+
+def occupied_units(node: MacroOperation, latencies: Latencies) -> Sequence[Unit]:
+    """Return the units that a macro operation uses by either model, of which a place names one.
+
+    Warps issue all that they do themselves, whatever unit is busy longest with it.
+    """
+    found = [unit for unit, cycles in work_of(node, latencies, 1).units.items() if cycles]
+    issued = [] if node.kind is MacroKind.TMA_LOAD else [Unit.ISSUE]
+    return list(dict.fromkeys([*found, _footprint(node)[1], *issued]))
 
 
 def lane(role: Role) -> str:

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
 
 from tileas_xdsl.analysis.memory.load_traffic import SAME_IN_CLUSTER, note_rows, row_stride
 from tileas_xdsl.analysis.values.cluster_values import is_same_in_cluster, runs_uniformly
-from tileas_xdsl.backend.ptx.abi import divided_sums_of, persistent_launches_of
+from tileas_xdsl.backend.ptx.launch_attributes import divided_sums_of, persistent_launches_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.locations import Location, location_of
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import LOOPS
@@ -37,7 +37,6 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import Latencies, latencies
 from tileas_xdsl.target.costs.units import Unit
-from tileas_xdsl.target.kernel_abi import DIVIDED_SUMS, PERSISTENT_LAUNCHES
 from tileas_xdsl.target.launches.persistent_launches import (
     BEGIN_CYCLES,
     NEXT_CYCLES,
@@ -201,7 +200,7 @@ def _division(
 ) -> tuple[int, int]:
     """Return how many CTAs divide the iterations of each tile block, and what that costs them."""
     (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
-    asked = divided_sums_of(function.attributes.get(DIVIDED_SUMS))
+    asked = divided_sums_of(function)
     if asked is None or not asked.suits(arguments, grid, multiprocessors):
         return 1, 0
     parts = asked.parts(arguments, grid, asked.at_once(multiprocessors))
@@ -213,7 +212,7 @@ def _persistent_form(
 ) -> PersistentLaunches | None:
     """Return what a launch knows of its tile blocks, where CTAs take one after another."""
     (function,) = [op for op in pipelined.ops if isinstance(op, func.FuncOp)]
-    asked = persistent_launches_of(function.attributes.get(PERSISTENT_LAUNCHES))
+    asked = persistent_launches_of(function)
     is_chosen = asked is not None and asked.suits(arguments, grid, multiprocessors)
     return asked if is_chosen else None
 
