@@ -37,7 +37,7 @@ from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, ker
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.deep_stack import deep_on_demand
 from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error
-from tileas_xdsl.diagnostics.environment import VERIFY_EACH, is_set
+from tileas_xdsl.diagnostics.environment import VERIFY_EACH, distance
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
@@ -241,19 +241,22 @@ class _PassSequence:
     runner: PassRunner
     choose: ChooseSpecialization
     after_pass: AfterPass
-    verify: bool
+    verify_every: int
+    """After how many passes the IR is verified, and after the last one; 0 for never."""
+    first_verified: int
     specs: list[ArgSpec] = field(default_factory=list[ArgSpec])
     stages: list[Stage] = field(default_factory=list[Stage])
 
-    def run(self, spec: ArgSpec, working: ModuleOp) -> None:
+    def run(self, spec: ArgSpec, working: ModuleOp, *, is_last: bool = False) -> None:
         """Run a pass, and once more if a predicate that it leaves selects a specialization."""
-        start = time.perf_counter()
-        self.runner.run(make_pass(spec), working, verify=self.verify)
+        start, every = time.perf_counter(), self.verify_every
+        verify = every > 0 and (is_last or (len(self.specs) - self.first_verified) % every == 0)
+        self.runner.run(make_pass(spec), working, verify=verify)
         self.specs.append(spec)
         self.stages.append(Stage(spec.name, time.perf_counter() - start))
         self.after_pass(self.stages[-1], working)
         if (again := specializing_pass(working, spec, self.choose)) is not None:
-            self.run(again, working)
+            self.run(again, working, is_last=is_last)
 
     def run_all(
         self, specs: Sequence[ArgSpec], source: ModuleOp
@@ -265,7 +268,7 @@ class _PassSequence:
         for spec in specs:
             if spec.name == "convert-cute-nvgpu-to-ptx":
                 abi = _abi(working)
-            self.run(spec, working)
+            self.run(spec, working, is_last=spec is specs[-1])
         is_ptx = any(isinstance(op, EntryOp) for op in source.ops)
         return working, _abi(working) if is_ptx else abi
 
@@ -314,8 +317,10 @@ def compile_module(
     arch = located_target(module, target).name
     above = module
     runner = PassRunner(ctx, lambda: _targeted(above, arch), crash_reproducer)
-    verify = verify_each or is_set(VERIFY_EACH)
-    passes_run = _PassSequence(runner, choose, after_pass, verify)
+    every = 1 if verify_each else distance(VERIFY_EACH)
+    # Every pass is behind so many others: another one is the first for another kernel.
+    first = len(operations_in(module)) if every > 1 else 0
+    passes_run = _PassSequence(runner, choose, after_pass, every, first)
     module = tiles_of(above, arch, passes_run.run)
     to_tiles = tuple(passes_run.specs)
     function = kernel_named(module, kernel)

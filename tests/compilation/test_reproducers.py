@@ -23,7 +23,7 @@ SQUARE = entry(
     "    store_ptr_tko weak %p, %q : tile<ptr<i32>>, tile<i32> -> token",
 )
 """Tile IR, with what breaks a pass."""
-BROKEN = "tileas-materialize-constants"
+BROKEN, LATER = "tileas-materialize-constants", "tileas-choose-tma"
 
 
 class Crash(RewritePattern):
@@ -37,6 +37,13 @@ class Invalidate(RewritePattern):
     def match_and_rewrite(self, op: arith.MuliOp, rewriter: PatternRewriter) -> None:
         if op.result.type != i32:
             rewriter.replace_value_with_new_type(op.result, i32)
+
+
+class CrashOverInvalid(RewritePattern):
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: arith.MuliOp, rewriter: PatternRewriter) -> None:
+        if op.result.type != op.lhs.type:
+            raise KeyError("lost")
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +92,23 @@ def test_invalid_ir_is_replayed(
         (made,) = folder.iterdir()
         assert main([str(made), "--run-reproducer"]) == 1
     assert f"no longer valid after pass '{BROKEN}'" in capsys.readouterr().err
+
+
+def test_a_pass_that_fails_over_invalid_ir_is_not_blamed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nobody asked to verify: the one before it is named, and its input written."""
+    monkeypatch.setenv("TILEAS_VERIFY_EACH", "0")
+    with (
+        added_patterns(BROKEN, Invalidate),
+        added_patterns(LATER, CrashOverInvalid),
+        pytest.raises(BrokenPassError) as caught,
+    ):
+        compile(ADD, passes=[BROKEN, LATER])
+    first, *_ = caught.value.diagnostics
+    assert any(f"after pass '{BROKEN}'" in note.message for note in first.notes)
+    (made,) = folder.iterdir()
+    assert made.read_text().startswith(f"// configuration: --passes='{BROKEN}'\n")
 
 
 def test_a_crash_on_the_way_to_tiles_is_replayed(folder: Path) -> None:

@@ -37,7 +37,9 @@ _CONFIGURATION = re.compile(r"^// configuration: --passes='(?P<passes>[^\n]*)'$"
 class PassRunner:
     """Runs passes on a module one by one, and writes a reproducer for one that is broken.
 
-    `fresh` makes the module as it was before the first pass: passes run again on that one.
+    `fresh` makes the module as it was before the first pass: passes run again on that one.  Where
+    some were not verified, the first that leaves invalid IR is the broken one, not that which fails
+    over it.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class PassRunner:
         """
         self._ctx, self._fresh, self._path = ctx, fresh, path
         self._done: list[ModulePass] = []
+        self._is_verified = True
 
     def begin(self, fresh: Callable[[], ModuleOp]) -> None:
         """Go on with another module."""
         self._fresh = fresh
         self._done.clear()
+        self._is_verified = True
 
     def run(self, module_pass: ModulePass, module: ModuleOp, *, verify: bool) -> None:
         """Run a pass, and verify what it leaves; raises `DiagnosticError`."""
@@ -62,8 +66,18 @@ class PassRunner:
             if verify:
                 verify_module(module, after=module_pass.name)
         except BrokenPassError as error:
+            if not self._is_verified:
+                self._raise_first()
             raise self._with_reproducer(error, module_pass) from error
         self._done.append(module_pass)
+        self._is_verified = verify
+
+    def _raise_first(self) -> None:
+        """Raise for the first of the passes that are done that leaves invalid IR, if one does."""
+        again = PassRunner(self._ctx, self._fresh, self._path)
+        module = self._fresh()
+        for done in self._done:
+            again.run(done, module, verify=True)
 
     def _with_reproducer(self, error: BrokenPassError, module_pass: ModulePass) -> BrokenPassError:
         """The same error, with a note about the reproducer."""

@@ -95,13 +95,17 @@ class MisplaceMemory(RewritePattern):
             rewriter.insert(GetDynSmemOp(-1))
 
 
-@pytest.mark.parametrize("asks", ["option", "variable", "nobody"])
+@pytest.mark.parametrize(
+    ("asks", "variable"),
+    [("option", "0"), ("variable", "1"), ("at the end", "50"), ("nobody", "0")],
+)
 def test_a_pass_that_leaves_invalid_ir_is_named_where_somebody_asks(
-    asks: str, monkeypatch: pytest.MonkeyPatch
+    asks: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TILEAS_VERIFY_EACH", "1" if asks == "variable" else "0")
+    """Also where the IR is verified behind the last pass alone."""
+    monkeypatch.setenv("TILEAS_VERIFY_EACH", variable)
     options = ("--verify-each",) if asks == "option" else ()
-    passes = ("--emit", "ir", "-p", "tileas-choose-tma,cse")
+    passes = ("--emit", "ir", "-p", "tileas-choose-tma,tileas-remove-dead-args")
     with added_patterns("tileas-choose-tma", MisplaceMemory):
         result = run("gemm.mlir", *passes, *options, code=int(asks != "nobody"))
     found = "the IR is no longer valid after pass 'tileas-choose-tma'" in result.stderr
