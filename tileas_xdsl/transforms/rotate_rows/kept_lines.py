@@ -43,12 +43,12 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.dialects.nv_tileas.types import TiledViewType
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import RESERVED_SHARED_MEMORY, blocks_that_fit
 from tileas_xdsl.transforms.pipeline_loads.rounds.kept_lines import is_same_in_each_round
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import is_of_numbers
-from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place
 from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import RoundLoop, is_of_rounds, round_of
 
 
@@ -132,7 +132,7 @@ def keep_for_rows(lines: Sequence[TiledLoadOp], first: Operation, target: Target
     if (
         function is None
         or not fit(lines, target)
-        or any(map(writes_by_place, operations_in(function)))
+        or any(map(writes_unordered, operations_in(function)))
     ):
         return
     loop = first.parent_op()

@@ -25,8 +25,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
 from tileas_xdsl.dialects.nv_tileas.shapes.slices import ExtractSliceOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import is_of_numbers, is_plain_load
-from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import computed_before, started
 from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import (
     RoundLoop,
@@ -68,7 +68,7 @@ def _read(op: TiledLoadOp, made: Operation) -> None:
 def is_same_in_each_round(op: TiledLoadOp, loop: RoundLoop) -> bool:
     """Whether a load in a loop is the same in each round, but for how it may be rotated."""
     block = round_of(loop)
-    if any(writes_by_place(inner) for one in block.ops for inner in one.walk()):
+    if any(writes_unordered(inner) for one in block.ops for inner in one.walk()):
         return False
     if not is_plain_load(op) or (op.out_token is not None and op.out_token.uses):
         return False

@@ -28,6 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder
@@ -36,7 +37,6 @@ from tileas_xdsl.threads.pipeline.occupancy import (
     EXPECTED_HEADROOM,
     resident_registers,
 )
-from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import writes_by_place
 
 ARRAYS = ("nv_tileaa.assume", "nv_tileaa.make_memref")
 """Names of operations on pointers and numbers that declare nothing about effects."""
@@ -83,7 +83,7 @@ def _fits(function: func.FuncOp, target: Target, loads: Sequence[Operation]) -> 
 
 def _may_be_passed(op: Operation) -> bool:
     return not any(
-        writes_by_place(inner) or isinstance(inner, GridDependencyOp) for inner in op.walk()
+        writes_unordered(inner) or isinstance(inner, GridDependencyOp) for inner in op.walk()
     )
 
 

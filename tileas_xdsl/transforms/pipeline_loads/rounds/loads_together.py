@@ -29,7 +29,6 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import MemoryWriteEffect
 
 from tileas_xdsl.analysis.values.liveness.tiles import peak_registers, tile_registers
 from tileas_xdsl.analysis.values.scalar_operations import is_of_scalars, steps_by_grid
@@ -45,6 +44,7 @@ from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
@@ -108,7 +108,7 @@ def first_loads(loop: scf.ForOp) -> Sequence[Load]:
     Memory that each round takes anew would be taken several times in a row of rounds.
     """
     inside = operations_in(loop.body)
-    if any(isinstance(op, _STAYING) or writes_by_place(op) for op in inside):
+    if any(isinstance(op, _STAYING) or writes_unordered(op) for op in inside):
         return ()
     mine, found = set(inside), list[Load]()
     late = set(loop.body.block.args[1:]) - numbers_ahead(loop).keys()
@@ -152,11 +152,6 @@ def _trips(loop: scf.ForOp) -> int | None:
 def _whole_rounds(trips: int | None) -> int:
     """Return the rounds, a power of two, that a loop runs at least."""
     return MOST_ROUNDS if trips is None else 1 << max(1, trips).bit_length() - 1
-
-
-def writes_by_place(op: Operation) -> bool:
-    """Whether a store is ordered by its place, behind loads that would come before it."""
-    return op.has_trait(MemoryWriteEffect) and getattr(op, "token", None) is None
 
 
 def _may_come_first(

@@ -32,10 +32,10 @@ from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import KEPT, AsyncTiledLoadOp, TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import WaitOp
+from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_ahead import is_of_numbers, is_plain_load
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import (
     LOADED_TOGETHER,
-    writes_by_place,
 )
 from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import (
     RoundLoop,
@@ -69,7 +69,7 @@ def row_loop(loop: RoundLoop) -> RowLoop | None:
         return None
     block = round_of(loop)
     inside = [inner for op in block.ops for inner in op.walk()]
-    if any(isinstance(op, DotOp) or writes_by_place(op) for op in inside):
+    if any(isinstance(op, DotOp) or writes_unordered(op) for op in inside):
         return None
     if any(isinstance(op, GridDependencyOp) for op in inside):
         return None
