@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerType, VectorType
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tileas_xdsl.analysis.values.rows.row_extents import uncast
@@ -41,6 +41,7 @@ from tileas_xdsl.threads.codegen.lowered_values import Scalar
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.vector_values import (
     element,
+    is_vector,
     joined,
     length,
     repeated,
@@ -112,7 +113,7 @@ class ComparedRuns:
         if mask is None or mask & (mask + 1) or table is None:
             return None
         columns, runs = value(op.lhs), list(_runs(table))
-        if not isinstance(columns.type, VectorType) or len(runs) * WORTH_A_BRANCH > table.shape[1]:
+        if not is_vector(columns) or len(runs) * WORTH_A_BRANCH > table.shape[1]:
             return None
         shift = e.values.get(moved.rhs)
         moves = interval_of(shift.value) if isinstance(shift, Scalar) else None
@@ -169,7 +170,7 @@ class ComparedRuns:
         def one_by_one() -> SSAValue:
             found: list[SSAValue] = []
             for k in range(len(run)):
-                arms = [element(e, v, run[0] + k) if _is_vector(v) else v for v in sides]
+                arms = [element(e, v, run[0] + k) if is_vector(v) else v for v in sides]
                 found.append(e.insert(selection(are_inside(k, k), *arms)).result)
             return joined(e, found)
 
@@ -181,7 +182,7 @@ class ComparedRuns:
     ) -> SSAValue:
         limit = constant_like(e, first, self.mask)
         column = e.insert(arith.AndIOp(add(e, first, k), limit)).result
-        arms = [element(e, side, at) if _is_vector(side) else side for side in sides]
+        arms = [element(e, side, at) if is_vector(side) else side for side in sides]
         return e.insert(selection(self._holds(e, column), *arms)).result
 
     def _none_holds(self, e: ThreadBuilder, first: SSAValue, count: int) -> SSAValue:
@@ -251,7 +252,7 @@ def _either(
 
 def part_of(e: ThreadBuilder, side: SSAValue, run: range) -> SSAValue:
     """The elements of a run, of which a scalar is all."""
-    vector = _is_vector(side)
+    vector = is_vector(side)
     return strip(e, side, run[0], len(run)) if vector else repeated(e, side, len(run))
 
 
@@ -259,7 +260,7 @@ def may_branch(op: Operation, taken: SSAValue) -> bool:
     """Whether a vector may be chosen in branches: kernels with products have none (C7510)."""
     function = enclosing_function(op)
     has_no_products = function is not None and not has_instance(function, DotOp)
-    return has_no_products and _is_vector(taken) and length(taken) >= WORTH_A_BRANCH
+    return has_no_products and is_vector(taken) and length(taken) >= WORTH_A_BRANCH
 
 
 def _runs(table: Table) -> Iterator[range]:
@@ -269,7 +270,3 @@ def _runs(table: Table) -> Iterator[range]:
         if k == count or (table[:, k] != table[:, k - 1] + 1).any():
             yield range(begin, k)
             begin = k
-
-
-def _is_vector(value: SSAValue) -> bool:
-    return isinstance(value.type, VectorType)

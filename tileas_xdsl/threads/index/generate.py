@@ -18,75 +18,55 @@ if one warp holds them all, else from shared memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math, tensor
-from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
-from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of
 from tileas_xdsl.dialects.xdsl_ops import selection
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.layout.units import WORD_BITS
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.elementwise_ops import on_vectors
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
-    bit_width,
-    cast_index,
     i1_constant,
-    i64_constant,
-    logical_and,
-    xor,
 )
 from tileas_xdsl.threads.codegen.known_integers import constant_value, divisor_of, most_of
 from tileas_xdsl.threads.codegen.lowered_values import (
-    RegisterTile,
     Scalar,
-    Splat,
     held_as,
 )
 from tileas_xdsl.threads.convert.element_conversion import map_elements
-from tileas_xdsl.threads.convert.register_conversion import carried
 from tileas_xdsl.threads.index.compared_runs import ComparedRuns, may_branch
-from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Path, Step
+from tileas_xdsl.threads.index.generate_body import Choice, GenerateBody, Step
+from tileas_xdsl.threads.index.known_values import flag_constants, table_entry
 from tileas_xdsl.threads.index.masked_elements import selected
 from tileas_xdsl.threads.index.per_thread_tables import (
-    Flags,
     Table,
     is_simple,
-    tabulated,
 )
-from tileas_xdsl.threads.index.runtime_elements import (
-    from_carrier,
-    lanes_layout,
-    scratch_element,
-    taken_from_lanes,
-)
+from tileas_xdsl.threads.index.source_tiles import SourceTiles
 from tileas_xdsl.threads.index.wrapped_positions import wrapped_positions
 from tileas_xdsl.threads.registers.register_gather import (
-    Gathered,
     coordinates_of,
-    gathered,
     held_by,
 )
-from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
 from tileas_xdsl.threads.registers.vector_values import (
     element,
+    is_vector,
     joined,
     numbers,
     repeated,
 )
-from tileas_xdsl.threads.smem.scratch_buffer import Scratch, spilled
 
 ONE_BY_ONE = (
     arith.CmpfOp,
@@ -108,8 +88,6 @@ BELOW_RIGHT = (2, 5, 6, 9)
 BELOW_LEFT = (3, 4, 7, 8)
 """Those that ask whether the right is below the left, or not: sle, sgt."""
 
-HALF_RANGE = 1 << (WORD_BITS - 1)
-
 
 @dataclass
 class Generation:
@@ -122,16 +100,6 @@ class Generation:
     """The current block of registers."""
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """Lowered values of the body in the current block: scalars, or vectors of its registers."""
-    taken: dict[Operation, Gathered] = field(default_factory=dict[Operation, Gathered])
-    """Elements extracted at statically known coordinates, by `extract` operation."""
-    scratch_buffers: dict[SSAValue, Scratch] = field(default_factory=dict[SSAValue, Scratch])
-    """Shared-memory copies of tiles that are read at run-time coordinates."""
-    in_lanes: dict[SSAValue, RegisterTile] = field(default_factory=dict[SSAValue, RegisterTile])
-    """Short tiles that are read at run-time coordinates, an element a lane."""
-    vectors: dict[tuple[object, ...], SSAValue] = field(
-        default_factory=dict[tuple[object, ...], SSAValue]
-    )
-    """Vectors that several register blocks share."""
 
     @cached_property
     def held(self) -> Table:
@@ -150,54 +118,20 @@ class Generation:
         is_whole = isinstance(value.type, IndexType | IntegerType)
         return constant_value(found.value) if is_whole and isinstance(found, Scalar) else None
 
+    @cached_property
+    def sources(self) -> SourceTiles:
+        """The tiles whose elements the body extracts."""
+        return SourceTiles(self.e, self.body)
+
     @property
     def count(self) -> int:
         """Registers of a block."""
         return vectors_of(self.layout).length
 
-    # tiles
-
-    def fetch(self) -> None:
-        """Load or spill source tiles, so that their elements can be read where needed."""
-        for step in self.body.steps:
-            if isinstance(step, Step) and isinstance(step.op, tensor.ExtractOp):
-                self._fetch(step, step.op)
-
-    def _fetch(self, step: Step, op: tensor.ExtractOp) -> None:
-        e, source = self.e, op.tensor
-        if op.result not in self.body.wanted or isinstance(e.get(source), Splat):
-            return
-        tile = in_registers(e, op, source)
-        if all(index in self.body.known for index in op.indices):
-            self.taken[op] = gathered(e, op, tile, self._positions(step, op, tile))
-        elif not step.path and (lanes := lanes_layout(tile.layout)) is not None:
-            if source not in self.in_lanes:
-                self.in_lanes[source] = carried(e, in_registers(e, op, source, lanes))
-        elif source not in self.scratch_buffers:
-            self.scratch_buffers[source] = spilled(e, op, carried(e, tile))
-
-    def _positions(self, step: Step, op: tensor.ExtractOp, tile: RegisterTile) -> Table:
-        """By register, the element that is extracted; -1 where it is not needed."""
-        shape, flags = tile.layout.shape, self.body.wanted[op.result]
-        path = self.body.flags(step.path)
-        flags = flags if path is None else flags & path
-        indices = [np.broadcast_to(self.body.known[v], flags.shape) for v in op.indices]
-        for axis, index in enumerate(indices):
-            inside = (index >= 0) & (index < shape[axis])
-            wrong = flags & ~inside
-            if wrong.any() and not self.body.unknown(step.path):
-                raise op_error(
-                    op,
-                    f"takes element {int(index[wrong][0])} along dimension {axis} of a tile of "
-                    f"{'x'.join(map(str, shape))}",
-                )
-            flags = flags & inside
-        if not indices:
-            return np.where(flags, 0, -1)
-        safe = tuple(np.where(flags, index, 0) for index in indices)
-        return np.where(flags, np.ravel_multi_index(safe, shape, order="F"), -1)
-
-    # blocks
+    @property
+    def registers(self) -> range:
+        """Those of the current block."""
+        return range(self.block * self.count, (self.block + 1) * self.count)
 
     def part(self, block: int) -> SSAValue:
         """The registers of one block."""
@@ -208,11 +142,11 @@ class Generation:
         end = self.op.body.block.last_op
         assert end is not None
         value = self._value(end.operands[0])
-        return value if _is_vector(value) else repeated(self.e, value, self.count)
+        return value if is_vector(value) else repeated(self.e, value, self.count)
 
     def _slice(self, table: Table) -> Table:
-        whole = np.broadcast_to(table, self.held.shape)
-        return whole[:, self.block * self.count : (self.block + 1) * self.count]
+        here = self.registers
+        return np.broadcast_to(table, self.held.shape)[:, here.start : here.stop]
 
     def _value(self, value: SSAValue) -> SSAValue:
         """Return a value of the body, lowered for the current block."""
@@ -227,7 +161,7 @@ class Generation:
         """Emit an integer known by thread from its table, else as the program computes it."""
         e, held = self.e, self._slice(self.held) >= 0
         if value.type == i1:
-            made = _flags(e, table != 0, held)
+            made = flag_constants(e, table != 0, held)
         else:
             made = self._numbers(value.type, np.where(held, table, -1), table)
         if made is not None:
@@ -235,7 +169,7 @@ class Generation:
         owner = value.owner
         if isinstance(owner, Operation) and not isinstance(owner, GenerateOp):
             return self._computed(owner)[0]
-        columns = [_number(e, value.type, table[:, k]) for k in range(self.count)]
+        columns = [table_entry(e, value.type, table[:, k]) for k in range(self.count)]
         return joined(e, columns)
 
     def _numbers(self, type_: Attribute, asked: Table, table: Table) -> SSAValue | None:
@@ -245,7 +179,7 @@ class Generation:
         steps = table - table[:, :1]
         if not valid or (steps != steps[0]).any() or not is_simple(asked[:, 0]):
             return None
-        first = _number(e, type_, table[:, 0])
+        first = table_entry(e, type_, table[:, 0])
         offsets: list[int] = steps[0].tolist()
         if not any(offsets):
             return first
@@ -255,7 +189,8 @@ class Generation:
         if isinstance(step, Choice):
             self.values[step.result] = self._chosen(step)
         elif isinstance(step.op, tensor.ExtractOp):
-            self.values[step.op.result] = self._extract(step.op, step.path)
+            found = self.sources.extracted(step.op, step.path, self.registers, self._value)
+            self.values[step.op.result] = found
         else:
             made = self._computed(step.op)
             self.values.update(zip(step.op.results, made, strict=True))
@@ -272,7 +207,7 @@ class Generation:
             value for inner in operations_in(op) for value in inner.operands if self._is_mine(value)
         }
         found = {value: self._value(value) for value in used}
-        vectors = [value for value in used if _is_vector(found[value])]
+        vectors = [value for value in used if is_vector(found[value])]
         self.e.values.update({value: Scalar(here) for value, here in found.items()})
         if not vectors:
             self.e.lower(op)
@@ -307,7 +242,7 @@ class Generation:
         for k in range(self.count):
             bucket = (table[:, k] // divisor).tobytes()
             if bucket not in flags:
-                first = _number(self.e, position.type, table[:, k])
+                first = table_entry(self.e, position.type, table[:, k])
                 sides = (first, limit) if is_left else (limit, first)
                 made = self.e.insert(arith.CmpiOp(*sides, op.predicate.value.data)).result
                 is_behind = is_left and most is not None and table[:, k].min() > most
@@ -329,7 +264,7 @@ class Generation:
         return on_vectors(self.e, op, operands, type_)
 
     def _vector(self, value: SSAValue) -> SSAValue:
-        return value if _is_vector(value) else repeated(self.e, value, self.count)
+        return value if is_vector(value) else repeated(self.e, value, self.count)
 
     def _one_by_one(self, op: Operation, vectors: Sequence[SSAValue]) -> Sequence[SSAValue]:
         e, given = self.e, list[list[SSAValue]]()
@@ -340,8 +275,6 @@ class Generation:
             e.lower(op)
             given.append([e.scalar(value) for value in op.results])
         return [joined(e, [row[position] for row in given]) for position in range(len(op.results))]
-
-    # choices
 
     def _chosen(self, step: Choice) -> SSAValue:
         """Select between two values: per register at compile time where known, else at run time."""
@@ -368,116 +301,19 @@ class Generation:
             if side is not None:
                 found.append(arms[0 if side else 1])
                 continue
-            here = _at(e, self._value(step.condition), k)
+            here = element(e, self._value(step.condition), k)
             found.append(e.insert(selection(here, *arms)).result)
         return joined(e, found)
 
     def _selected(self, condition: SSAValue, step: Choice) -> SSAValue:
         e, both = self.e, [self._value(value) for value in (step.taken, step.other)]
-        if not _is_vector(condition):
-            if any(map(_is_vector, both)):
+        if not is_vector(condition):
+            if any(map(is_vector, both)):
                 both = [self._vector(value) for value in both]
             return e.insert(selection(condition, *both)).result
         made = step.condition.owner if may_branch(self.op, both[0]) else None
         runs = ComparedRuns.of(e, made, self._known, self._value)
         return runs.selected(e, *both) if runs else selected(e, self.op, condition, *both)
-
-    # elements of tiles
-
-    def _extract(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
-        found = self.e.get(op.tensor)
-        if isinstance(found, Splat):
-            return splat_scalar(self.e, found)
-        if op.tensor in self.in_lanes and not path:
-            index = self._value(op.indices[0])
-            type_ = element_of(op.tensor.type)
-            return taken_from_lanes(self.e, self.in_lanes[op.tensor], type_, index)
-        if op not in self.taken:
-            return self._from_scratch(op, path)
-        taken, first = self.taken[op], self.block * self.count
-        if taken.is_one(first, self.count):
-            return self._once((op, taken.column[first]), lambda: taken.single(first))
-        columns = tuple(taken.column[first : first + self.count])
-        return self._once((op, columns), lambda: taken.vector(first, self.count))
-
-    def _once(self, key: tuple[object, ...], make: Callable[[], SSAValue]) -> SSAValue:
-        """Return a value that is emitted in the first block that needs it."""
-        if key not in self.vectors:
-            self.vectors[key] = make()
-        return self.vectors[key]
-
-    def _from_scratch(self, op: tensor.ExtractOp, path: Path) -> SSAValue:
-        e, buffer = self.e, self.scratch_buffers[op.tensor]
-        shape = shape_of(op.tensor.type) or ()
-        indices = [self._value(value) for value in op.indices]
-        guards = [(self._value(value), holds_) for value, holds_ in path]
-        if not any(map(_is_vector, [*indices, *(value for value, _ in guards)])):
-            value = scratch_element(e, buffer, shape, indices, _all_hold(e, guards))
-            return from_carrier(e, value, element_of(op.tensor.type))
-        found: list[SSAValue] = []
-        for k in range(self.count):
-            here = [_at(e, value, k) for value in indices]
-            guard = _all_hold(e, [(_at(e, value, k), holds_) for value, holds_ in guards])
-            value = scratch_element(e, buffer, shape, here, guard)
-            found.append(from_carrier(e, value, element_of(op.tensor.type)))
-        return joined(e, found)
-
-
-def _at(e: ThreadBuilder, value: SSAValue, k: int) -> SSAValue:
-    return element(e, value, k) if _is_vector(value) else value
-
-
-def _all_hold(e: ThreadBuilder, guards: Sequence[tuple[SSAValue, bool]]) -> SSAValue | None:
-    """Return the conjunction of conditions of a path; None without any."""
-    found: SSAValue | None = None
-    for value, wanted in guards:
-        here = value if wanted else xor(e, value, i1_constant(e, True))
-        found = logical_and(e, found, here)
-    return found
-
-
-def _flags(e: ThreadBuilder, flags: Flags, held: Flags) -> SSAValue | None:
-    """Emit per-register `i1` constants that are uniform across threads; None where they differ."""
-    if (flags | ~held).all() or not (flags & held).any():
-        return i1_constant(e, bool((flags & held).any()))
-    bits: list[SSAValue] = []
-    for k in range(flags.shape[1]):
-        wanted = flags[held[:, k], k]
-        if wanted.all() or not wanted.any():
-            bits.append(i1_constant(e, bool(wanted.any())))
-            continue
-        return None
-    return joined(e, bits)
-
-
-def _number(e: ThreadBuilder, type_: Attribute, table: Table) -> SSAValue:
-    """The entry of this thread, in a type."""
-    low = int(table.min())
-    if low < -HALF_RANGE or int(table.max()) >= HALF_RANGE:
-        return _of_halves(e, table)
-    moved = table - low if low < 0 else table
-    value, constant = tabulated(e, moved)
-    value = add(e, value, constant + min(low, 0))
-    if isinstance(type_, IndexType):
-        return cast_index(e, value, type_)
-    bits = bit_width(type_)
-    if bits == WORD_BITS:
-        return value
-    kind: Any = arith.ExtSIOp if bits > WORD_BITS else arith.TruncIOp
-    return e.insert(kind(value, type_)).result
-
-
-def _of_halves(e: ThreadBuilder, table: Table) -> SSAValue:
-    """Emit entries of more than 32 bits as upper and lower half."""
-    upper = e.insert(arith.ExtSIOp(_number(e, i32, table >> WORD_BITS), i64)).result
-    signed = (table & (2 * HALF_RANGE - 1) ^ HALF_RANGE) - HALF_RANGE
-    lower = e.insert(arith.ExtUIOp(_number(e, i32, signed), i64)).result
-    moved = e.insert(arith.ShLIOp(upper, i64_constant(e, WORD_BITS))).result
-    return e.insert(arith.OrIOp(moved, lower)).result
-
-
-def _is_vector(value: SSAValue) -> bool:
-    return isinstance(value.type, VectorType)
 
 
 def _is_lifted(op: Operation) -> bool:
@@ -489,11 +325,3 @@ def _is_lifted(op: Operation) -> bool:
 def _converts_elements(op: Operation) -> bool:
     """Whether an operation makes a float of each integer, or the other way round."""
     return isinstance(op, arith.SIToFPOp | arith.UIToFPOp) and op.input.type != i1
-
-
-def splat_scalar(e: ThreadBuilder, tile: Splat) -> SSAValue:
-    """The only value that a tile has."""
-    if isinstance(tile.constant, SSAValue):
-        return tile.constant
-    constant: Any = tile.constant
-    return e.insert(arith.ConstantOp(constant)).result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import VectorType, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.dialects.cute import LoadOp
@@ -22,7 +22,7 @@ from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.warp_shuffle import of_lane
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS
-from tileas_xdsl.threads.registers.vector_values import element, joined, length
+from tileas_xdsl.threads.registers.vector_values import element, is_vector, joined, length
 from tileas_xdsl.threads.smem.scratch_buffer import Scratch
 
 
@@ -45,11 +45,10 @@ def taken_from_lanes(
 ) -> SSAValue:
     """Return the elements at an index, or at each of a vector of them; all lanes take part."""
     entry = element(e, table.parts[0], 0)
-    is_vector = isinstance(index.type, VectorType)
-    numbers = [element(e, index, k) for k in range(length(index))] if is_vector else [index]
+    numbers = [element(e, index, k) for k in range(length(index))]
     lanes = [cast_index(e, number, i32) for number in numbers]
     found = [from_carrier(e, of_lane(e, entry, lane), type_) for lane in lanes]
-    return joined(e, found) if is_vector else found[0]
+    return joined(e, found) if is_vector(index) else found[0]
 
 
 def scratch_element(

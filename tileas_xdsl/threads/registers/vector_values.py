@@ -200,15 +200,20 @@ def _cuts_words(part: SSAValue, first: int, count: int) -> bool:
 
 def element(e: ThreadBuilder, part: SSAValue, position: int) -> SSAValue:
     """One element of a vector; a scalar is its own."""
-    if not isinstance(part.type, VectorType):
+    if not is_vector(part):
         return part
     return e.insert(extraction(part, position, element_type(part))).result
+
+
+def is_vector(value: SSAValue) -> bool:
+    """Whether a value is a vector of registers, not a scalar."""
+    return isinstance(value.type, VectorType)
 
 
 def vector_type(value: SSAValue) -> VectorType[Attribute] | None:
     """The type of a vector; None for a scalar."""
     type_: Any = value.type
-    return type_ if isinstance(value.type, VectorType) else None
+    return type_ if is_vector(value) else None
 
 
 def element_type(value: SSAValue) -> Attribute:
@@ -245,6 +250,14 @@ def splat(e: ThreadBuilder, tile: Splat, layout: RegisterLayout) -> RegisterTile
         assert isinstance(constant, FloatAttr | IntegerAttr)
         part = numbers(e, [constant.value.data] * count, tile.element)
     return RegisterTile(layout, tile.element, (part,) * vectors.count)
+
+
+def splat_scalar(e: ThreadBuilder, tile: Splat) -> SSAValue:
+    """The number that all elements of a tile are, as a scalar."""
+    if isinstance(tile.constant, SSAValue):
+        return tile.constant
+    constant: Any = tile.constant
+    return e.insert(arith.ConstantOp(constant)).result
 
 
 def constant_elements(e: ThreadBuilder, number: FloatAttr | IntegerAttr, count: int) -> SSAValue:

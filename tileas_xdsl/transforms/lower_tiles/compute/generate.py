@@ -23,12 +23,17 @@ from tileas_xdsl.layout.registers.register_layout import RegisterLayout
 from tileas_xdsl.threads.codegen.builder import Handlers, ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import Lowered, RegisterTile, Scalar, Splat, held_as
 from tileas_xdsl.threads.convert.register_conversion import carried
-from tileas_xdsl.threads.index.generate import Generation, splat_scalar
+from tileas_xdsl.threads.index.generate import Generation
 from tileas_xdsl.threads.index.runtime_elements import from_carrier, scratch_element
 from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import common_layout, in_registers
 from tileas_xdsl.threads.registers.vector_split import vectors_of
-from tileas_xdsl.threads.registers.vector_values import element, one_vector, tile_of_vector
+from tileas_xdsl.threads.registers.vector_values import (
+    element,
+    one_vector,
+    splat_scalar,
+    tile_of_vector,
+)
 from tileas_xdsl.threads.smem.scratch_buffer import spilled
 from tileas_xdsl.transforms.normalize_dot_operands.permutations import permuted
 
@@ -40,7 +45,7 @@ def generate(e: ThreadBuilder, op: GenerateOp) -> Sequence[Lowered]:
         return [renamed]
     models = [*_elementwise_operands(e, op), *_met(e, op)]
     work = Generation(e, op, common_layout(e, op, type_, models))
-    work.fetch()
+    work.sources.prepare()
     parts = [work.part(block) for block in range(vectors_of(work.layout).count)]
     return [RegisterTile(work.layout, held_as(type_.element_type), tuple(parts))]
 

@@ -35,9 +35,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.structured_control_flow import run_if
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_agent
-from tileas_xdsl.threads.index.generate import splat_scalar
 from tileas_xdsl.threads.registers.register_tile import in_registers
-from tileas_xdsl.threads.registers.vector_values import element
+from tileas_xdsl.threads.registers.vector_values import element, splat_scalar
 from tileas_xdsl.threads.smem.scratch_buffer import spilled
 from tileas_xdsl.threads.tma.bulk_load import is_written, load_by
 from tileas_xdsl.threads.tma.descriptor_args import described, mask_of
