@@ -8,9 +8,13 @@ from tileas_xdsl.inference.decisions import InferenceError, Note, RegistersError
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.costs.register_pressure import Pressure
-from tileas_xdsl.inference.improved.legality import Violation, ViolationKind, violation
+from tileas_xdsl.inference.improved.legality import (
+    Violation,
+    ViolationKind,
+    is_overtaken,
+    violation,
+)
 from tileas_xdsl.inference.improved.search.propagation import Assignment
-from tileas_xdsl.inference.improved.search.work_item_search import is_overtaken
 from tileas_xdsl.inference.program import Loop, Program
 
 

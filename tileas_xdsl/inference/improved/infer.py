@@ -37,9 +37,10 @@ from tileas_xdsl.inference.improved.costs.register_pressure import (
     live_elsewhere,
     pressure,
 )
+from tileas_xdsl.inference.improved.costs.use_conversions import crossings, staging_cost
 from tileas_xdsl.inference.improved.diagnostics import check_annotations, refused, too_large
+from tileas_xdsl.inference.improved.search.choices import Choice
 from tileas_xdsl.inference.improved.search.connected_components import Solution, Solver, components
-from tileas_xdsl.inference.improved.search.work_item_search import Choice, crossings, staging_cost
 from tileas_xdsl.inference.improved.soundness import check_sound
 from tileas_xdsl.inference.program import Buffer, Gemm, Loop, Program, Scope, touched
 from tileas_xdsl.layout.integers import ceil_div

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.fragment_access import FragmentUse, point_of
+from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.layout.expr.tables import Table, distinct
 
 
@@ -157,3 +158,11 @@ def selections(runs: FragmentMap, use: FragmentUse, layout: FragmentMap) -> int:
     keys: Table = steps[inside] * layout.slots + slots
     registers = distinct(keys, runs.slots * columns * layout.slots)
     return len(registers) - len(distinct(registers // layout.slots, runs.slots * columns))
+
+
+def is_overtaken(item: WorkItem, runs: FragmentMap) -> bool:
+    """Whether a copy of an iteration may read memory after another copy has changed it."""
+    if runs.replicas == 1 or not any(use.access.writes for use in item.uses):
+        return False
+    written = {use.buffer.name for use in item.memory if use.access.writes}
+    return any(not use.access.writes and use.buffer.name in written for use in item.memory)

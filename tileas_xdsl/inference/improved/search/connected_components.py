@@ -18,8 +18,9 @@ from tileas_xdsl.inference.fragment_map import FragmentMap
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.costs.cost_model import registers_of
 from tileas_xdsl.inference.improved.costs.register_pressure import NO_PRESSURE, limit_of, pressure
+from tileas_xdsl.inference.improved.search.choices import Choice
 from tileas_xdsl.inference.improved.search.propagation import Assignment, Propagation
-from tileas_xdsl.inference.improved.search.work_item_search import CandidateSearch, Choice
+from tileas_xdsl.inference.improved.search.work_item_search import CandidateSearch
 from tileas_xdsl.inference.program import Buffer, CumSum, Reduce
 
 ROOTS = 4

@@ -23,11 +23,8 @@ from tileas_xdsl.inference.decisions import Considered
 from tileas_xdsl.inference.fragment_map import FragmentMap, fully_replicated
 from tileas_xdsl.inference.improved.accesses.work_items import WorkItem
 from tileas_xdsl.inference.improved.candidates.layout_candidates import flat_plan, plans
-from tileas_xdsl.inference.improved.search.work_item_search import (
-    CandidateSearch,
-    Choice,
-    SearchResult,
-)
+from tileas_xdsl.inference.improved.search.choices import Choice, SearchResult
+from tileas_xdsl.inference.improved.search.work_item_search import CandidateSearch
 from tileas_xdsl.inference.program import Buffer
 
 
