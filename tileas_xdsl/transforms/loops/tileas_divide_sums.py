@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tile_transfers import TransferInOp, TransferOutOp
 from tileas_xdsl.dialects.plain_attributes import plain_attribute
 from tileas_xdsl.dialects.target_attribute import module_target
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import DIVIDED_SUMS
 from tileas_xdsl.target.launches.launch_numbers import AXES
@@ -54,7 +55,7 @@ from tileas_xdsl.transforms.kernels.tileas_make_persistent import (
 from tileas_xdsl.transforms.make_persistent.walks import places
 from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop, load_loop
-from tileas_xdsl.transforms.pipeline_loads.resources import WARP, Resources, resources_of
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources, resources_of
 
 MODES = ("auto", "on")
 

@@ -71,7 +71,7 @@ from tileas_xdsl.transforms.pipeline_loads.agents.outer_rings import OuterRings
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_buffer import CONSUMER, create_pipeline
 from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import fill_of
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.resources import stages_ahead
+from tileas_xdsl.transforms.pipeline_loads.stage_memory import stages_ahead
 
 
 def write_agents(

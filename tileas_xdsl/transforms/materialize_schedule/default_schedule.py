@@ -43,13 +43,13 @@ from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.transforms.materialize_schedule.replica_turns import exponentials
-from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.resources import (
+from tileas_xdsl.transforms.pipeline_loads.agent_registers import (
     MIN_HEADROOM,
     PRODUCER_WARPS,
-    Resources,
     registers_but_of_broadcasts,
 )
+from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources
 
 
 def default_schedule(

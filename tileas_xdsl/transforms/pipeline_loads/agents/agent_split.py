@@ -50,6 +50,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.dialects.nv_tileas.types import IteratorType
 from tileas_xdsl.threads.pipeline.late_products import RUNS_ON
+from tileas_xdsl.transforms.pipeline_loads.agent_registers import PRODUCER_WARPS
 from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import (
     Stages,
     carry_stages,
@@ -68,7 +69,7 @@ from tileas_xdsl.transforms.pipeline_loads.agents.stage_fills import (
     stage_tile,
 )
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
-from tileas_xdsl.transforms.pipeline_loads.resources import PRODUCER_WARPS, Resources
+from tileas_xdsl.transforms.pipeline_loads.resources import Resources
 
 
 def divide(found: LoadLoop, resources: Resources) -> None:
