@@ -30,7 +30,7 @@ from tileas_xdsl.threads.codegen.integer_ops import i32_constant, logical_and
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView, SharedTile
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import Accesses
+from tileas_xdsl.threads.gmem.chunk_accesses import Accesses
 from tileas_xdsl.threads.gmem.pointers.contiguous_pointer_runs import Runs
 from tileas_xdsl.threads.gmem.pointers.pointer_elements import PointerElements
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk

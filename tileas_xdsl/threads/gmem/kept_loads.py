@@ -51,7 +51,8 @@ from tileas_xdsl.threads.codegen.lowered_values import GlobalView, KeptTile, Reg
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.async_copies import PAST_THE_FIRST_CACHE
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows, padding_of
+from tileas_xdsl.threads.gmem.chunk_accesses import Accesses
+from tileas_xdsl.threads.gmem.coalesced_access import in_rows, padding_of
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks

@@ -62,12 +62,12 @@ from tileas_xdsl.threads.gmem.coalesced_access import padding_of
 from tileas_xdsl.threads.reduce.combiner import exact_product
 from tileas_xdsl.threads.registers.vector_values import zero_of
 from tileas_xdsl.transforms.assign_layouts.writing.tile_encodings import set_type
-from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES
 from tileas_xdsl.transforms.chunk_tiles.reduction_phases import (
     Phase,
     PhasePlan,
     identity_of_reduction,
 )
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import ACCESSES
 from tileas_xdsl.transforms.pipeline_loads.rounds.next_rounds import started
 from tileas_xdsl.transforms.tile_parts.dimension_classes import tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import take_part

@@ -28,7 +28,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.transforms.choose_tma.legality import load_problem
-from tileas_xdsl.transforms.chunk_tiles.plan import is_awaited, touching
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import is_awaited, touching
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles, set_operand, take_part

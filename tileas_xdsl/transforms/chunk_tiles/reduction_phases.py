@@ -41,17 +41,18 @@ from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.threads.pipeline.occupancy import resident_registers
 from tileas_xdsl.threads.pipeline.warp_allocation import registers_at_entry
-from tileas_xdsl.transforms.chunk_tiles.plan import (
-    ACCESSES,
-    MAX_CHUNKS,
+from tileas_xdsl.transforms.chunk_tiles.plan import MAX_CHUNKS, may_be_cut
+from tileas_xdsl.transforms.chunk_tiles.register_demand import (
     OTHER_REGISTERS,
-    WRITES,
     blocks_of,
     capacity,
-    common_block,
     has_too_many_registers,
-    may_be_cut,
     tile_words,
+)
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import (
+    ACCESSES,
+    WRITES,
+    common_block,
     touching,
 )
 from tileas_xdsl.transforms.fuse_elementwise.profitability import is_elementwise

@@ -27,8 +27,9 @@ from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ConvertLayoutOp, ViewOp
+from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.chunk_tiles.plan import SHARED_REGISTERS, WARP, tile_words
+from tileas_xdsl.transforms.chunk_tiles.register_demand import SHARED_REGISTERS, tile_words
 
 READ_REGISTERS = 120
 """Registers of live tiles in a thread from which on tiles are loaded again, where sums come from

@@ -12,7 +12,8 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, ChunkPlan, is_awaited
+from tileas_xdsl.transforms.chunk_tiles.plan import ChunkPlan
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import ACCESSES, is_awaited
 from tileas_xdsl.transforms.tile_parts.parts import set_operand, take_part
 
 

@@ -25,15 +25,13 @@ from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.chunk_tiles.plan import (
+from tileas_xdsl.transforms.chunk_tiles.plan import may_be_cut, parts_of_products, products_in_parts
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import (
     ACCESSES,
     CONTROL,
     is_awaited,
-    may_be_cut,
     may_be_repeated,
     operations_of,
-    parts_of_products,
-    products_in_parts,
 )
 from tileas_xdsl.transforms.tile_parts.dimension_classes import DimensionClasses, tile_shape
 from tileas_xdsl.transforms.tile_parts.parts import Tiles, set_operand, take_part

@@ -32,16 +32,15 @@ from tileas_xdsl.transforms.arithmetic.tileas_normalize_dot_operands import (
     TileasNormalizeDotOperands,
 )
 from tileas_xdsl.transforms.chunk_tiles.phase_loops import run_in_phases
-from tileas_xdsl.transforms.chunk_tiles.plan import (
+from tileas_xdsl.transforms.chunk_tiles.plan import plan_chunks, products_in_parts
+from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
+from tileas_xdsl.transforms.chunk_tiles.reduction_phases import PhasePlan, plan_phases
+from tileas_xdsl.transforms.chunk_tiles.register_demand import (
     blocks_of,
     blocks_that_fit,
     has_too_many_registers,
-    plan_chunks,
-    products_in_parts,
     warps_that_fit,
 )
-from tileas_xdsl.transforms.chunk_tiles.product_loops import multiply_in_loops
-from tileas_xdsl.transforms.chunk_tiles.reduction_phases import PhasePlan, plan_phases
 from tileas_xdsl.transforms.chunk_tiles.reloads import load_again
 from tileas_xdsl.transforms.chunk_tiles.rewrite import cut
 from tileas_xdsl.transforms.chunk_tiles.row_forms import (

@@ -25,7 +25,7 @@ from tileas_xdsl.dialects.nv_tileas.shapes.layout import GenerateOp
 from tileas_xdsl.layout.axes import Offset, terms_of
 from tileas_xdsl.layout.int_tuple import flat
 from tileas_xdsl.layout.registers.register_layout import VALUE
-from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, CONTROL
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import ACCESSES, CONTROL
 
 MAX_ROUNDS = 32
 """Iterations up to which such a loop is written out."""

@@ -27,7 +27,8 @@ from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.target.arch import Target
-from tileas_xdsl.transforms.chunk_tiles.plan import MIN_COLUMNS, may_be_cut, may_be_repeated
+from tileas_xdsl.transforms.chunk_tiles.plan import MIN_COLUMNS, may_be_cut
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import may_be_repeated
 from tileas_xdsl.transforms.plan_cta.cta_pairs import (
     loaded_operand,
     pair_problem,

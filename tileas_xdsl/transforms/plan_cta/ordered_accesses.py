@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.shapes.layout import ViewOp
 from tileas_xdsl.threads.gmem.token_order import tokens_before
-from tileas_xdsl.transforms.chunk_tiles.plan import ACCESSES, WRITES
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import ACCESSES, WRITES
 from tileas_xdsl.transforms.tile_parts.parts import Tiles
 
 

@@ -28,7 +28,8 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 )
 from tileas_xdsl.threads.gmem.atomic_rmw import Updater
 from tileas_xdsl.threads.gmem.bounds_and_vector_width import GlobalTile
-from tileas_xdsl.threads.gmem.coalesced_access import Accesses, in_rows
+from tileas_xdsl.threads.gmem.chunk_accesses import Accesses
+from tileas_xdsl.threads.gmem.coalesced_access import in_rows
 from tileas_xdsl.threads.gmem.memory_order import MemoryOrder, order
 from tileas_xdsl.threads.gmem.pointers.contiguous_pointer_runs import Runs
 from tileas_xdsl.threads.gmem.pointers.pointer_elements import ALONE, PointerElements

@@ -30,7 +30,7 @@ from tileas_xdsl.layout.units import WARP
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, resident_registers
-from tileas_xdsl.transforms.chunk_tiles.plan import is_awaited
+from tileas_xdsl.transforms.chunk_tiles.repeated_operations import is_awaited
 from tileas_xdsl.transforms.pipeline_loads.rounds.loads_together import (
     LOADED_TOGETHER,
     MAX_REGISTERS,
