@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from math import isnan
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import NoReturn, Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
-    AnyFloat,
     FileLineColLoc,
-    FloatAttr,
-    FloatData,
     FusedLoc,
     IntAttr,
     LocationAttr,
@@ -34,7 +30,6 @@ from xdsl.ir import (
     Operation,
     Region,
     SSAValue,
-    TypeAttribute,
 )
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
@@ -43,12 +38,7 @@ from xdsl.utils.lexer import Input, Position, Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from tileas_xdsl.diagnostics.errors import DiagnosticError
-from tileas_xdsl.diagnostics.float_bits import float_of_bits
-from tileas_xdsl.diagnostics.parsing.bit_patterns import (
-    NEGATIVE_BITS,
-    HexadecimalElement,
-    with_bits,
-)
+from tileas_xdsl.diagnostics.parsing.attribute_parser import AttributeParser
 from tileas_xdsl.diagnostics.parsing.mlir_wording import mlir_wording
 from tileas_xdsl.diagnostics.parsing.parse_errors import (
     LocatedParseError,
@@ -60,10 +50,6 @@ from tileas_xdsl.diagnostics.parsing.parse_errors import (
 from tileas_xdsl.diagnostics.parsing.sources import SourceText, remember_source
 from tileas_xdsl.diagnostics.suggest import did_you_mean
 
-_HEXADECIMAL = re.compile(r"-?\s*0[xX][0-9a-fA-F]+")
-_INTEGER_TYPE = re.compile(r"[su]?i0*(\d+)")
-_WIDEST = (1 << 24) - 1
-"""Bits of an integer type, in MLIR."""
 _COMMENT = re.compile(r"//[^\n\"]*$")
 _DEFINITION = re.compile(r"^[#!][\w$]+[ \t]*=", re.MULTILINE)
 """Where an alias is defined; MLIR defines them at the beginning of lines only."""
@@ -71,7 +57,6 @@ _DEFINITION = re.compile(r"^[#!][\w$]+[ \t]*=", re.MULTILINE)
 _UNDEFINED_VALUES = "values used but not defined"
 _UNDECLARED = "use of undeclared SSA value name"
 """What xDSL says of such values, and what MLIR does."""
-_UNKNOWN_NAME = re.compile(r"^undefined symbol alias |' is not registered$")
 
 
 def parse_module(
@@ -108,7 +93,7 @@ class DialectLocation(Protocol):
         ...
 
 
-class LocatedParser(Parser):
+class LocatedParser(AttributeParser):
     """A `Parser` that stamps operations and block arguments with `FileLineColLoc`.
 
     An explicit `loc(...)` in the input is kept.  An operation is located at its name, as in MLIR.
@@ -125,7 +110,6 @@ class LocatedParser(Parser):
     _defined_later: dict[SSAValue, SSAValue]
     """By the stand-in for a value that was used first: the value that was defined then."""
     _defined_ahead: set[Position]
-    _bit_patterns: list[HexadecimalElement | None]
     """Where definitions of aliases start that were read before their turn."""
 
     def __init__(
@@ -140,7 +124,6 @@ class LocatedParser(Parser):
         self._first_spans = {}
         self._defined_later = {}
         self._defined_ahead = set()
-        self._bit_patterns = []
         super().__init__(ctx, "", name)
         try:
             self._parser_state = ParserState(_LinearTimeLexer(Input(self.source.text, name)))
@@ -294,70 +277,6 @@ class LocatedParser(Parser):
             self.attribute_aliases.pop(name, None)
         super()._parse_alias_def()
 
-    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
-        token = self._current_token
-        width = _INTEGER_TYPE.fullmatch(token.text)
-        if width is not None and int(width[1][:9]) > _WIDEST:
-            text = f"integer bitwidth is limited to {_WIDEST} bits"
-            self.raise_error(text, at_position=token.span)
-        return super()._parse_optional_integer_or_float_type()
-
-    def parse_optional_type(self) -> TypeAttribute | None:
-        span = self._current_token.span
-        try:
-            return super().parse_optional_type()
-        except Exception as error:
-            if (located := _located_at_attribute(span, error)) is None:
-                raise
-            raise located from error
-
-    def parse_optional_attribute(self) -> Attribute | None:
-        span = self._current_token.span
-        try:
-            return super().parse_optional_attribute()
-        except Exception as error:
-            if (located := _located_at_attribute(span, error)) is None:
-                raise
-            raise located from error
-
-    def _parse_tensor_literal_element(self) -> Parser._TensorLiteralElement:
-        is_hexadecimal = self._hexadecimal() is not None
-        element = super()._parse_tensor_literal_element()
-        if not is_hexadecimal or not isinstance(element.value, int):
-            self._bit_patterns.append(None)
-            return element
-        pattern = HexadecimalElement(element.is_negative, element.value, element.span)
-        self._bit_patterns.append(pattern)
-        return pattern
-
-    def parse_optional_builtin_int_or_float_attr(self) -> Any:
-        literal = self._hexadecimal()
-        found = super().parse_optional_builtin_int_or_float_attr()
-        if not isinstance(found, FloatAttr) or literal is None:
-            return found
-        if literal.text[0] == "-":
-            self.raise_error(NEGATIVE_BITS, at_position=literal)
-        type_: AnyFloat = found.type
-        value = float_of_bits(int(literal.text, 16), type_)
-        return FloatAttr.new((FloatData(value), type_)) if isnan(value) else found
-
-    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> Any:
-        """Elements that are bit patterns keep all of their bits."""
-        before, self._bit_patterns = self._bit_patterns, []
-        try:
-            found: Any = super().parse_dense_int_or_fp_elements_attr(type)
-            patterns = self._bit_patterns
-        finally:
-            self._bit_patterns = before
-        has_bits = any(patterns) and isinstance(found.get_element_type(), AnyFloat)
-        return with_bits(found, patterns) if has_bits else found
-
-    def _hexadecimal(self) -> Span[str] | None:
-        """Return the hexadecimal literal that comes next, with its minus sign, if one does."""
-        token = self._current_token
-        found = _HEXADECIMAL.match(token.span.input.content, token.span.start)
-        return None if found is None else Span(*found.span(), token.span.input)
-
     def parse_optional_region(
         self, arguments: Iterable[Parser.Argument] | None = None
     ) -> Region | None:
@@ -457,19 +376,6 @@ class LocatedParser(Parser):
         if (number := self._numbers.get(value)) is None:
             number = self._numbers[value] = IntAttr(value)
         return number
-
-
-class _LocatedError(ParseError):
-    """An error of an attribute that already points to its beginning."""
-
-
-def _located_at_attribute(span: Span[str], error: Exception) -> ParseError | None:
-    """xDSL reports an unknown name at the token after it, and a failing `verify` nowhere."""
-    if not isinstance(error, ParseError):
-        return _LocatedError(span, explain_exception(error))
-    if isinstance(error, _LocatedError) or not _UNKNOWN_NAME.search(error.msg):
-        return None
-    return _LocatedError(span, error.msg)
 
 
 def _text_span(error: ParseError) -> Span[str]:
