@@ -36,12 +36,12 @@ from tileas_xdsl.runtime import kernel_launcher as launching
 from tileas_xdsl.runtime.gpu import driver as driver_module
 from tileas_xdsl.runtime.gpu.device import Device
 from tileas_xdsl.runtime.gpu.driver import DriverError, MissingDriverError, installed_driver
+from tileas_xdsl.runtime.gpu.streams import stream_handle
 from tileas_xdsl.runtime.kernel_launcher import (
     MAX_PREPARED,
     CopiedArrayWarning,
     Launcher,
     SlowCodeWarning,
-    stream_handle,
 )
 from tileas_xdsl.target.tma.tensor_map_bytes import decode
 
