@@ -65,7 +65,11 @@ HANDLERS = HandlerTable[Handler](
         "nv_tileas.memory.tiled": ("memory.atomics", "memory.views"),
         "nv_tileas.pipelines.agents": ("control.agents",),
         "nv_tileas.pipelines.create": ("control.pipelines",),
-        "nv_tileas.pipelines.ops": ("control.pipelines",),
+        "nv_tileas.pipelines.ops": (
+            "control.pipeline_consumers",
+            "control.pipeline_producers",
+            "control.pipelines",
+        ),
         "nv_tileas.pipelines.tokens": ("compute.products", "memory.tokens"),
         "nv_tileas.pipelines.turns": ("control.turns",),
         "nv_tileas.shapes.layout": ("compute.generate", "compute.products", "compute.reshape"),

@@ -31,21 +31,8 @@ from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.codegen.thread_ids import is_elected_in_warp, is_mma_issuer
 from tileas_xdsl.threads.dot.dot_wgmma import before_late_products, finished
 from tileas_xdsl.threads.pipeline.late_products import LateProduct, late_product
-from tileas_xdsl.threads.pipeline.stage_consumers import BY_THREADS, StageReader
 from tileas_xdsl.threads.tmem.accumulator_barriers import commit
-
-
-def reader_of(e: ThreadBuilder, stages: Stages) -> StageReader:
-    """Return who of an agent reads stages: its threads, or the tensor core."""
-    return stages.readers.get(e.agent.number, BY_THREADS)
-
-
-def stages_of(e: ThreadBuilder, token: SSAValue) -> Stages:
-    """Return the stages whose order a token is."""
-    found = e.get(token)
-    assert isinstance(found, OrderToken)
-    assert found.stages is not None
-    return found.stages
+from tileas_xdsl.transforms.lower_tiles.control.stage_access import reader_of, stages_of
 
 
 def release(e: ThreadBuilder, stages: Stages, index: StageIndex, *, done: bool = False) -> None:
