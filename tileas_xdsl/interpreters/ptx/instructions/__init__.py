@@ -16,6 +16,8 @@ from tileas_xdsl.interpreters.ptx.instructions.dot import (
 )
 from tileas_xdsl.interpreters.ptx.instructions.dot import warp_matrix as matrix
 from tileas_xdsl.interpreters.ptx.instructions.elementwise import (
+    bit_counts,
+    bit_fields,
     bits,
     compare,
     convert,
@@ -46,6 +48,8 @@ from tileas_xdsl.interpreters.ptx.instructions.synchronisation import (
 FAMILIES = (
     integer,
     integer_products,
+    bit_counts,
+    bit_fields,
     bits,
     floating,
     compare,

@@ -9,7 +9,8 @@ from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
     lane_addresses,
     lane_name,

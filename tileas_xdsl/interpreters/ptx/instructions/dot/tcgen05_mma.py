@@ -12,9 +12,10 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.dot.tcgen05 import BLACKWELL, group_of, tensor_pipe
 from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import check_operand
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.matrix.block_scales import Scales, vector_of
 from tileas_xdsl.interpreters.ptx.matrix.smem_operands import (
     ELEMENT_BITS,

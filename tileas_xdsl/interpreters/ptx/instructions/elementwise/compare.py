@@ -9,10 +9,8 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Semantics,
-    Site,
-    Step,
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import (
     as_value,
     binary,
     elementwise,

@@ -8,12 +8,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Semantics,
-    Site,
-    Step,
-    as_value,
-)
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.compare import flush
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.conversion_modifiers import (
     FLOAT_ROUNDING,
@@ -25,6 +20,7 @@ from tileas_xdsl.interpreters.ptx.instructions.elementwise.packed_conversions im
     PACKED,
     build_packed,
 )
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import as_value
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import (
     FORMATS,
     Format,

@@ -14,8 +14,9 @@ import numpy as np
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, elementwise
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.compare import flush
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import elementwise
 from tileas_xdsl.interpreters.ptx.numerics.directed_rounding import (
     fused,
     quotient,

@@ -8,11 +8,9 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import (
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import (
     Function,
-    Semantics,
-    Site,
-    Step,
     binary,
     elementwise,
     unary,

@@ -8,14 +8,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Semantics,
-    Site,
-    Step,
-    binary,
-    elementwise,
-    ternary,
-)
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.integer import (
     INTEGER_TYPES,
     WORDS,
@@ -23,6 +16,7 @@ from tileas_xdsl.interpreters.ptx.instructions.elementwise.integer import (
     saturated,
     sources,
 )
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import binary, elementwise, ternary
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import SIGNED, TYPES, UNSIGNED, ScalarType
 
 

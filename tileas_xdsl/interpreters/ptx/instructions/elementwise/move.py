@@ -9,7 +9,7 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, spread
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, build_no_operation
 from tileas_xdsl.interpreters.ptx.memory.global_memory import (
     LOCAL_WINDOW,
     SHARED_WINDOW,
@@ -246,12 +246,6 @@ def gathered(values: list[Value], lanes: int, dtype: np.dtype[Any]) -> Array:
     return np.stack([spread(v, lanes, dtype) for v in values], 1)
 
 
-def nothing(site: Site) -> Step:
-    """Build a no-op: hints, and waits for what completes at once."""
-    del site
-    return lambda f: None
-
-
 TABLE = (
     Semantics("mov", build_mov),
     Semantics("cvta", build_cvta),
@@ -259,7 +253,7 @@ TABLE = (
     Semantics("mapa", build_mapa),
     Semantics("getctarank", build_getctarank),
     *(
-        Semantics(name, nothing)
+        Semantics(name, build_no_operation)
         for name in ("nanosleep", "pmevent", "brkpt", "discard", "applypriority", "prefetch",
                      "prefetchu", "griddepcontrol", "createpolicy")
     ),

@@ -8,18 +8,12 @@ import numpy as np
 
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import (
-    Semantics,
-    Site,
-    Step,
-    as_value,
-    elementwise,
-    typed,
-)
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.conversion_modifiers import (
     Conversion,
     modifiers_of,
 )
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import as_value, elementwise, typed
 from tileas_xdsl.interpreters.ptx.numerics.float_formats import (
     bf16_of_single,
     decode,

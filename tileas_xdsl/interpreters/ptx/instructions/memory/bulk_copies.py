@@ -15,7 +15,8 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
     lane_list,
 )
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, build_no_operation
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
     lane_name,
 )
@@ -233,12 +234,6 @@ def build_bulk_wait(site: Site) -> Step:
     return lambda f: bulk.wait(f, newest, only_read=only_read)
 
 
-def build_hint(site: Site) -> Step:
-    """`cp.async.bulk.prefetch`: a hint without visible effect."""
-    del site
-    return lambda f: None
-
-
 TABLE = (
     Semantics("cp.async.bulk", build_bulk),
     Semantics("multimem.cp.async.bulk", build_bulk),
@@ -246,5 +241,5 @@ TABLE = (
     Semantics("cp.reduce.async.bulk", build_bulk),
     Semantics("cp.async.bulk.commit_group", build_bulk_commit),
     Semantics("cp.async.bulk.wait_group", build_bulk_wait),
-    Semantics("cp.async.bulk.prefetch", build_hint),
+    Semantics("cp.async.bulk.prefetch", build_no_operation),
 )

@@ -15,7 +15,8 @@ from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.errors import Fault
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, build_no_operation
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.memory.bulk_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.memory.tensor_maps import check_seen
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import lane_name
@@ -362,12 +363,6 @@ ELEMENT_WIDTHS = {
 }  # fmt: skip
 
 
-def build_prefetch(site: Site) -> Step:
-    """`prefetch.tensormap` and `cp.async.bulk.prefetch.tensor`: hints without visible effect."""
-    del site
-    return lambda f: None
-
-
 # Values
 
 
@@ -390,6 +385,6 @@ def _ranks(f: ConvergenceGroup, bits: int) -> list[int]:
 TABLE = (
     Semantics("cp.async.bulk.tensor", build_copy),
     Semantics("cp.reduce.async.bulk.tensor", build_copy),
-    Semantics("cp.async.bulk.prefetch.tensor", build_prefetch),
-    Semantics("prefetch.tensormap", build_prefetch),
+    Semantics("cp.async.bulk.prefetch.tensor", build_no_operation),
+    Semantics("prefetch.tensormap", build_no_operation),
 )

@@ -13,7 +13,13 @@ from tileas_xdsl.interpreters.ptx.execution.waits import (
     reconverge,
     reconverge_warpgroup,
 )
-from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.base import (
+    STOP,
+    Semantics,
+    Site,
+    Step,
+    build_no_operation,
+)
 from tileas_xdsl.interpreters.ptx.instructions.memory.tensor_maps import build_tensormap_fence
 from tileas_xdsl.interpreters.ptx.memory.memory_order import SCOPES, order_of_fence
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES
@@ -313,7 +319,7 @@ def _build_proxy_fence(site: Site) -> Step:
     if kind != "async":
         site.modifiers = []
     if kind != "async" and not is_release:
-        return lambda f: None
+        return build_no_operation(site)
     site.ignore(("global", "shared::cta", "shared::cluster", "shared"))
     site.no_more()
     site.count(0)

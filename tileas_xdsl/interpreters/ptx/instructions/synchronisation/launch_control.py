@@ -13,7 +13,8 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, Value, lane_list
 from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGroup
-from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, lane_value
+from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
+from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.memory.bulk_copies import complete, granules
 from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
     lane_name,
