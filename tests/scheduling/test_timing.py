@@ -8,13 +8,14 @@ from support.ir import parse
 from xdsl.dialects import scf
 
 from tests.scheduling.loops.test_loop_scheduler import ROOM, scheduled
+from tileas_xdsl.scheduling.loops.computed_operands import multiplies_registers
 from tileas_xdsl.scheduling.loops.loop_scheduler import (
     SchedulerOptions,
     schedule_loop,
     serial_solution,
 )
 from tileas_xdsl.scheduling.schedule import Role
-from tileas_xdsl.scheduling.timing import loop_timing, multiplies_registers
+from tileas_xdsl.scheduling.timing import loop_timing
 from tileas_xdsl.target.costs.units import Unit
 
 

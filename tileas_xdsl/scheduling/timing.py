@@ -30,8 +30,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
-from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.spaces import space_of
+from tileas_xdsl.scheduling.loops.computed_operands import (
+    _is_written,
+    computed_operands,
+    cycles_between_products,
+)
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, is_made_by_all, read_cycles
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled
@@ -46,7 +49,6 @@ from tileas_xdsl.target.costs.units import Unit
 
 LONG_RUN = 24
 """Iterations after which a loop is in its steady state, for all latencies are some of them."""
-
 
 ASYNCHRONOUS = (MacroKind.DOT, MacroKind.TMA_LOAD, MacroKind.TMA_STORE)
 """What warps issue and leave to a unit, which takes one after another."""
@@ -119,78 +121,10 @@ def loop_timing(
     demands = {unit: n for unit, n in one.found.problem.demands().items() if unit in {*Unit}}
     written = written_cycles(one.found.graph.nodes, one.found.model.latencies)
     shared = demands.get(Unit.SHARED_MEMORY, 0) + written
-    apart = _between_products(one.found)
+    apart = cycles_between_products(one.found)
     steady = max((ends[last] - ends[first]) / (last - first), MIN_CYCLES, shared + apart)
     load = {unit: n / steady for unit, n in {**demands, Unit.SHARED_MEMORY: shared}.items() if n}
     return LoopTiming(events, steady, ends[0], load)
-
-
-def computed_operands(found: LoopProblem) -> Sequence[MacroDependence]:
-    """Return the edges by which the one product of a loop reads what threads compute for it.
-
-    Replicas then compute at the same time, and all multiply: they wait for the same stages, and the
-    tensor core works for all of them in turn, so that their products end together.
-    """
-    dots = sum(node.kind is MacroKind.DOT for node in found.graph.nodes)
-    return [
-        edge
-        for edge in found.graph.edges
-        if dots == 1
-        and found.roles[edge.source.index] is not Role.PRODUCER
-        and not edge.distance
-        and read_cycles(found, edge)
-    ]
-
-
-def multiplies_registers(found: LoopProblem) -> bool:
-    """Whether the one product of a loop reads registers: all wait for it before they compute."""
-    edges = computed_operands(found)
-    return bool(edges) and not any(map(_is_written, edges))
-
-
-def _between_products(found: LoopProblem) -> int:
-    """Cycles of an iteration in which its product does not run, where threads write an operand.
-
-    It begins when what they wrote last is fenced, and all have met behind the one before
-    (`threads/pipeline/late_products.py`).
-    What the other operand is computed of in registers is read behind that wait.
-    """
-    values = [edge for edge in found.graph.edges if edge.order is DependenceKind.VALUE]
-    written = [edge for edge in values if _is_written(edge)]
-    if not written:
-        return 0
-    early = _made_of(values, {edge.source.index for edge in written})
-    late = _made_of(values, {edge.target.index for edge in written}) - early
-    computed = [
-        found.costs[node.index]
-        for node in found.graph.nodes
-        if node.index in late
-        and node.kind is not MacroKind.DOT
-        and found.roles[node.index] is not Role.PRODUCER
-    ]
-    waits = sum(cost.latency - _shared_cycles(cost.reservations) for cost in computed)
-    latencies = found.model.latencies
-    return latencies.drain + latencies.proxy_fence + latencies.barrier + waits
-
-
-def _is_written(edge: MacroDependence) -> bool:
-    """Whether a product reads in shared memory what threads have written there."""
-    is_there = edge.value is not None and space_of(edge.value.type) is Space.SMEM
-    kinds = (edge.source.kind, edge.target.kind)
-    return is_there and kinds == (MacroKind.CONVERT, MacroKind.DOT)
-
-
-def _made_of(values: Sequence[MacroDependence], made: set[int]) -> set[int]:
-    """Operations with all those of an iteration that their operands are computed of."""
-    found, wanted = set[int](), made
-    while wanted:
-        found |= wanted
-        wanted = {
-            edge.source.index
-            for edge in values
-            if not edge.distance and edge.target.index in wanted
-        } - found
-    return found
 
 
 def unit_spans(timing: LoopTiming) -> Iterator[tuple[Event, int, int]]:
@@ -417,10 +351,6 @@ def _is_left_to_unit(node: MacroOperation) -> bool:
     op = node.operations[0]
     is_promoted = isinstance(op, DotOp) and op.promote is not None
     return node.kind in ASYNCHRONOUS and not is_promoted
-
-
-def _shared_cycles(reservations: Sequence[Reservation]) -> int:
-    return sum(one.cycles for one in reservations if one.unit == Unit.SHARED_MEMORY)
 
 
 def _lane_cycles(reservations: Sequence[Reservation], role: Role) -> int:

@@ -23,10 +23,11 @@ from tileas_xdsl.explanation.facts import (
     ScheduledOperation,
     UnitUse,
 )
+from tileas_xdsl.scheduling.loops.computed_operands import multiplies_registers
 from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import Scheduled, SchedulerOptions, schedule_loop
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
-from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing, multiplies_registers
+from tileas_xdsl.scheduling.timing import LoopTiming, loop_timing
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies
 
