@@ -31,9 +31,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.scheduling.loops.computed_operands import (
-    _is_written,
     computed_operands,
     cycles_between_products,
+    is_written_operand,
 )
 from tileas_xdsl.scheduling.loops.dependence_graph import DependenceKind, MacroDependence
 from tileas_xdsl.scheduling.loops.loop_problem import LoopProblem, is_made_by_all, read_cycles
@@ -241,7 +241,7 @@ class _Run:
     def _places(self, edge: MacroDependence) -> int:
         """The places of an operand: two in shared memory for the only product of a loop."""
         dots = sum(node.kind is MacroKind.DOT for node in self.found.graph.nodes)
-        return WRITTEN_PLACES if dots == 1 and _is_written(edge) else 1
+        return WRITTEN_PLACES if dots == 1 and is_written_operand(edge) else 1
 
     def _turn(self, agent: tuple[Role, int], index: int, iteration: int) -> int | None:
         """When a replica may issue a product: behind the one before it, if that is another's.

@@ -34,7 +34,7 @@ def computed_operands(found: LoopProblem) -> Sequence[MacroDependence]:
 def multiplies_registers(found: LoopProblem) -> bool:
     """Whether the one product of a loop reads registers: all wait for it before they compute."""
     edges = computed_operands(found)
-    return bool(edges) and not any(map(_is_written, edges))
+    return bool(edges) and not any(map(is_written_operand, edges))
 
 
 def cycles_between_products(found: LoopProblem) -> int:
@@ -45,7 +45,7 @@ def cycles_between_products(found: LoopProblem) -> int:
     What the other operand is computed of in registers is read behind that wait.
     """
     values = [edge for edge in found.graph.edges if edge.order is DependenceKind.VALUE]
-    written = [edge for edge in values if _is_written(edge)]
+    written = [edge for edge in values if is_written_operand(edge)]
     if not written:
         return 0
     early = _made_of(values, {edge.source.index for edge in written})
@@ -62,7 +62,7 @@ def cycles_between_products(found: LoopProblem) -> int:
     return latencies.drain + latencies.proxy_fence + latencies.barrier + waits
 
 
-def _is_written(edge: MacroDependence) -> bool:
+def is_written_operand(edge: MacroDependence) -> bool:
     """Whether a product reads in shared memory what threads have written there."""
     is_there = edge.value is not None and space_of(edge.value.type) is Space.SMEM
     kinds = (edge.source.kind, edge.target.kind)
