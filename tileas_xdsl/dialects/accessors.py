@@ -26,7 +26,7 @@ from xdsl.irdl.operations import (
 )
 
 from tileas_xdsl.diagnostics.walking import operands_of, successors_of
-from tileas_xdsl.dialects.field_init import SEGMENTS
+from tileas_xdsl.dialects.field_plans import SEGMENTS
 
 _OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 

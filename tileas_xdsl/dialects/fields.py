@@ -63,16 +63,12 @@ from xdsl.irdl import (
 )
 
 from tileas_xdsl.dialects.field_init import (
-    PARAMETERS,
-    REQUIRED,
-    Convert,
-    Parameter,
-    ResultType,
     as_value,
     init_from_parameters,
     init_of_groups,
     place_operands,
 )
+from tileas_xdsl.dialects.field_plans import PARAMETERS, REQUIRED, Convert, Parameter, ResultType
 
 if TYPE_CHECKING:
     from xdsl.ir import OpResult, SSAValues, Use

@@ -41,7 +41,7 @@ from xdsl.utils.exceptions import ParseError
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.accessors import faster_accessor
 from tileas_xdsl.dialects.constraints import Among
-from tileas_xdsl.dialects.field_init import SEGMENTS
+from tileas_xdsl.dialects.field_plans import SEGMENTS
 from tileas_xdsl.dialects.key_sharing import share_keys
 
 OpT = TypeVar("OpT", bound=IRDLOperation)

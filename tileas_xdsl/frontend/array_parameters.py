@@ -1,4 +1,4 @@
-"""What is known of arrays as part of a kernel's type: extents, strides, alignment, distinct elements.
+"""What is known of arrays as part of a kernel's type: extents, strides, alignment, overlap.
 
 Of an array with rows (a dimension of stride 1) strides of 8 bytes are told, for vectors of two
 words; strides shorter than 16 bytes and the extents of such rows are constants: pairs, colours and

@@ -23,13 +23,8 @@ from xdsl.printer import Printer
 
 from tileas_xdsl.diagnostics.emission import OpError, op_error
 from tileas_xdsl.dialects.constraints import AT_LEAST_0, keyword_among, multiples_of, number_among
-from tileas_xdsl.dialects.field_init import (
-    SEGMENTS,
-    SINGLE,
-    as_value,
-    initialise,
-    is_segmented,
-)
+from tileas_xdsl.dialects.field_init import SINGLE, as_value, initialise, is_segmented
+from tileas_xdsl.dialects.field_plans import SEGMENTS
 from tileas_xdsl.dialects.fields import FieldsOp, Value
 from tileas_xdsl.dialects.interned import KEPT, UNIT, int_array, text_attr
 from tileas_xdsl.dialects.ptx.emission import OpcodeRecorder, Writer

@@ -14,7 +14,7 @@ from xdsl.traits import NoMemoryEffect
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import fields
 from tileas_xdsl.dialects.element_bits import bits_of
-from tileas_xdsl.dialects.field_init import ResultType
+from tileas_xdsl.dialects.field_plans import ResultType
 from tileas_xdsl.dialects.fields import FieldsOp
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.dialects.tl.attributes import FragmentAttr, SharedAttr

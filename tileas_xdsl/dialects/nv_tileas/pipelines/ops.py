@@ -18,7 +18,8 @@ from xdsl.traits import IsTerminator, Pure
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.locations import name_of
 from tileas_xdsl.dialects import fields
-from tileas_xdsl.dialects.field_init import Computed, init_fields
+from tileas_xdsl.dialects.field_init import init_fields
+from tileas_xdsl.dialects.field_plans import Computed
 from tileas_xdsl.dialects.fields import type_of
 from tileas_xdsl.dialects.nv_tileas.interfaces import Producer
 from tileas_xdsl.dialects.nv_tileas.pipelines import create as create_pipeline
