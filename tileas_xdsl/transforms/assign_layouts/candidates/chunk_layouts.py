@@ -23,6 +23,10 @@ from tileas_xdsl.transforms.assign_layouts.candidates.group_operations import (
     tile_of_group,
 )
 from tileas_xdsl.transforms.assign_layouts.candidates.memory.other_side import memory_of
+from tileas_xdsl.transforms.assign_layouts.candidates.shown_matrices import (
+    matrices_shown,
+    staged_bits,
+)
 from tileas_xdsl.transforms.assign_layouts.request import Assignment
 
 CHUNK_SIZES = (1, 2, 4, 8, 16)
@@ -35,8 +39,11 @@ def chunk_layouts(a: Assignment, group: TileGroup, agent: Agent) -> Sequence[Reg
     Where warps cover several rows, shorter chunks come last, for rows that begin between words of
     16 bytes: of 32 unaligned rows of 4 f32 a lane has four single words, where whole rows would be
     dealt to four lanes, all 32 of them eight times over.
+
+    Where a matrix that is shown of them goes to shared memory, chunks are of 16 bytes there: those
+    of narrower elements that are loaded would be two, 32 bytes apart in lanes side by side.
     """
-    min_bytes = _min_element_bytes(a, group)
+    min_bytes = max(_min_element_bytes(a, group), _staged_element_bytes(a, group))
     chunk_bytes = max(min_bytes, _least_for_all_threads(group, agent))
     sizes = [size for size in CHUNK_SIZES if size >= chunk_bytes]
     lines = [*_multi_row_layouts(a, group, agent, min_bytes, chunk_bytes)]
@@ -119,6 +126,11 @@ def _min_element_bytes(a: Assignment, group: TileGroup) -> int:
     tiles = [placed_tile(value.type) for value in (*values, *filter(is_kept, group.values))]
     bits = [bits_of(tile.element_type) for tile in tiles if tile is not None]
     return max(min(bits, default=32) // 8, 1)
+
+
+def _staged_element_bytes(a: Assignment, group: TileGroup) -> int:
+    """The size of the elements that matrices shown of a group have in shared memory, or 0."""
+    return max(map(staged_bits, matrices_shown(a, group)), default=0) // 8
 
 
 def _least_for_all_threads(group: TileGroup, agent: Agent) -> int:
