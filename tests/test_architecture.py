@@ -323,6 +323,15 @@ def test_tests_mirror_the_package() -> None:
     assert [str(f) for f in sorted(own) if not (PACKAGE / f / "__init__.py").is_file()] == []
 
 
+def test_tests_of_a_pass_stand_in_the_folder_of_the_pass() -> None:
+    """Or in that of its parts: `slicing/test_tileas_slicing.py`."""
+    tests = ROOT / "tests" / "transforms"
+    passes = {path.stem: path.parent.name for path in (PACKAGE / "transforms").glob("*/*.py")}
+    flat = (path for path in tests.glob("test_*.py"))
+    named = {path.name: passes.get(path.stem.removeprefix("test_")) for path in flat}
+    assert {name: folder for name, folder in named.items() if folder} == {}
+
+
 def test_the_smoke_tests_of_the_makefile_are_there() -> None:
     text = (ROOT / "Makefile").read_text()
     listed = text.split("$(addprefix tests/,")[1].split(")")[0].replace("\\", " ").split()

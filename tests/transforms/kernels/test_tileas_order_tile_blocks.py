@@ -20,7 +20,7 @@ from tileas_xdsl.installed import registered_context
 from tileas_xdsl.target.launches.launch_numbers import AXES
 from tileas_xdsl.transforms.kernels.tileas_order_tile_blocks import TileasOrderTileBlocks
 
-FILECHECK = Path(__file__).parents[1] / "filecheck"
+FILECHECK = Path(__file__).parents[2] / "filecheck"
 
 Ids = tuple[int, int, int]
 
