@@ -2,9 +2,11 @@
 
 import gc
 import os
+import sys
 from collections import defaultdict
 from functools import cache
 from itertools import count
+from pathlib import Path
 
 import pytest
 import typer.testing
@@ -24,6 +26,14 @@ os.environ.setdefault("TILEAS_REPRODUCER_DIR", "")
 
 # What one run compiles is not taken from another; tests of the disk cache name a folder.
 os.environ.setdefault("TILEAS_CACHE_DIR", "")
+
+# Where bytecode is not to be beside sources, processes of tests compile what they import once, not
+# 1.6 s each, and a later run reads what pytest has rewritten: 20 s of each worker.
+if sys.dont_write_bytecode:
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    sys.dont_write_bytecode = False
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # may be the option -B
 
 # Launches stay in Python; tests of the C launcher build it themselves.
 os.environ.setdefault("TILEAS_NATIVE", "0")
