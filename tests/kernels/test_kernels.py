@@ -215,7 +215,8 @@ import hashlib
 from kernels import Gemm
 from kernels.simulating import run
 from tileas_xdsl.interpreters.tile.launch import Schedule
-run = run(Gemm(form="scalar", cluster=2), schedule=Schedule("random", 3), trace=True)
+sizes = {"m": 70, "n": 104, "k": 80}
+run = run(Gemm(form="scalar", cluster=2), sizes, Schedule("random", 3), trace=True)
 told = repr(run.simulation.trace) + str(run.simulation.cycles)
 print(hashlib.sha256(told.encode() + run.simulation.arrays[2].tobytes()).hexdigest())
 """

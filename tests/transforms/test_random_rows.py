@@ -55,7 +55,7 @@ def check(kernel: RowKernel, target: str, order: str, folder: Path) -> None:
         assert [differing(*one) for one in compared] == [0, 0, 0], form.abi.row_lengths
 
 
-@pytest.mark.parametrize("seed", [6005, 6008, 9027])
+@pytest.mark.parametrize("seed", [6005, 6008, pytest.param(9027, marks=pytest.mark.slow)])
 def test_long_rows(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of more columns than threads hold: taken part by part, kept as far as they reach."""
     monkeypatch.setattr(generator, "WIDTHS", (8192, 16384, 32768, 65536))

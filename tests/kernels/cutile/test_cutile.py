@@ -28,9 +28,9 @@ def test_meaning_and_code_are_right(number: int, problem: Problem) -> None:
     for run in (evaluated, simulated):
         meant = run(problem, kernel, seed=1)
         assert meant.is_right, (run.__name__, str(meant))
-    for order in ("random", "drift"):
-        found = emulated(problem, kernel, seed=2, order=order)
-        assert found.is_right, (order, str(found))
+    order = ("random", "drift")[number // 2 % 2]
+    found = emulated(problem, kernel, seed=2, order=order)
+    assert found.is_right, (order, str(found))
     if find_tool("ptxas"):
         assert kernel.assemble().spills == 0
 

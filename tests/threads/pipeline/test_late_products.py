@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ pytest.importorskip("cuda.tile")
 import tileas_xdsl as tileas
 from kernels.cutile.matmul import matmul, matmul_tf32
 from kernels.elements import ELEMENTS
+from tests.support.orders import in_turns
 from tests.threads.pipeline.late_kernels import (
     bytes_matmul,
     few_rows_matmul,
@@ -76,8 +78,7 @@ def test_any_number_of_rounds_is_right(rounds: int) -> None:
     np.testing.assert_allclose(found.arrays[2], expected, rtol=1e-4, atol=1e-2)
 
 
-@pytest.mark.parametrize("order", ["eager", "lazy", "drift"])
-@pytest.mark.parametrize("rounds", [0, 1, 3, 6])
+@pytest.mark.parametrize(("rounds", "order"), in_turns([(0,), (1,), (3,), (6,)]))
 def test_promoted_sums_are_right(rounds: int, order: Order) -> None:
     rng, kind = np.random.default_rng(rounds), ELEMENTS["e4m3"]
     a, b = kind.random(rng, (128, 64 * 6)), kind.random(rng, (64 * 6, 128))
@@ -124,10 +125,12 @@ def test_what_a_in_registers_is_computed_of_is_loaded_while_a_product_runs(
     assert usual.ptx.index("sub.rn.f16x2") < usual.ptx.index("wgmma.wait_group")
 
 
-@pytest.mark.parametrize(("rounds", "order"), [(0, "lazy"), (10, "lazy"), (10, "drift")])
-@pytest.mark.parametrize(("is_by_rows", "columns"), [(True, 64), (False, 64), (False, 128)])
+@pytest.mark.parametrize(
+    ("is_by_rows", "columns", "rounds", "order"),
+    in_turns([*product([True, False], [64], [0, 10]), (False, 128, 10)], ("drift", "lazy")),
+)
 def test_products_of_a_in_registers_are_right(
-    rounds: int, order: Order, is_by_rows: bool, columns: int
+    is_by_rows: bool, columns: int, rounds: int, order: Order
 ) -> None:
     """Stages wrap around behind the eighth."""
     rng, deep = np.random.default_rng(rounds), 64 * rounds

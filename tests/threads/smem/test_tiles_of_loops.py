@@ -10,6 +10,7 @@ pytest.importorskip("cuda.tile")
 import tileas_xdsl as tileas
 from kernels.cutile import emulated
 from kernels.cutile.attention_backward import Gradients
+from tests.support.orders import in_turns
 from tileas_xdsl.pipelines import PIPELINES, with_persistence
 
 CAUSAL = Gradients(1, 1, 320, 128, tm=64, tn=128, causal=True, of="all").problem()
@@ -24,11 +25,13 @@ def passes(mode: str):
 
 
 @pytest.mark.parametrize(
-    ("problem", "mode", "stages"),
-    [(CAUSAL, "off", (3, 3)), (TILE_BLOCKS_IN_A_LOOP, "on", (4, 4))],
-    ids=["one tile block", "one after another"],
+    ("problem", "mode", "stages", "order"),
+    in_turns([(CAUSAL, "off", (3, 3)), (TILE_BLOCKS_IN_A_LOOP, "on", (4, 4))], ("lazy", "random")),
+    ids=str,
 )
-def test_what_products_have_read_is_overwritten_by_the_next_loop(problem, mode, stages) -> None:
+def test_what_products_have_read_is_overwritten_by_the_next_loop(
+    problem, mode, stages, order
+) -> None:
     """Of asynchronous products as well: they have read their operands when they are waited for.
 
     No stage is given up for the second loop, whose tiles took 16 KB more.
@@ -38,5 +41,4 @@ def test_what_products_have_read_is_overwritten_by_the_next_loop(problem, mode, 
     )
     rings = [line for line in code.abi.shared_map.splitlines() if "stages of 16384" in line]
     assert tuple(int(line.split()[4]) for line in rings[:2]) == stages
-    for order in ("lazy", "random"):
-        assert emulated(problem, code, order=order).is_right, order
+    assert emulated(problem, code, order=order).is_right

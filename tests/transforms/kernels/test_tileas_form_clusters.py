@@ -12,6 +12,7 @@ import pytest
 
 import tileas_xdsl as tileas
 from kernels.cutile.matmul import matmul
+from tests.support.orders import in_turns
 from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.runtime.cutile.executable import Executable
 from tileas_xdsl.runtime.cutile.gpu.flat_arguments import flat_values
@@ -97,22 +98,20 @@ THREE = Launch(matmul, 190, 200, 128, 200)
 """Three tile blocks along x: a fourth one completes clusters, and stores nothing."""
 
 
-@pytest.mark.parametrize("order", ["lazy", "eager", "random"])
 @pytest.mark.parametrize(
-    ("launch", "target", "is_persistent", "count"),
-    [
-        (PLAIN, "sm_90a", False, 2),
-        (PLAIN, "sm_90a", True, 4),
-        (GROUPED, "sm_90a", True, 2),
-        (GROUPED, "sm_100a", False, 2),
-        (THREE, "sm_90a", False, 2),
-        (THREE, "sm_90a", True, 4),
-        (THREE, "sm_100a", True, 2),
-    ],
-    ids=[
-        *("plain", "four persistent", "grouped persistent", "grouped sm_100a"),
-        *("three", "three persistent in fours", "three persistent sm_100a"),
-    ],
+    ("launch", "target", "is_persistent", "count", "order"),
+    in_turns(
+        [
+            (PLAIN, "sm_90a", False, 2),
+            (PLAIN, "sm_90a", True, 4),
+            (GROUPED, "sm_90a", True, 2),
+            (GROUPED, "sm_100a", False, 2),
+            (THREE, "sm_90a", False, 2),
+            (THREE, "sm_90a", True, 4),
+            (THREE, "sm_100a", True, 2),
+        ],
+        ("lazy", "eager", "random"),
+    ),
 )
 def test_clusters_share_b(
     launch: Launch, target: str, is_persistent: bool, count: int, order: Any

@@ -23,6 +23,7 @@ from kernels.cutile.attention_backward import Gradients
 from kernels.cutile.matmul import matmul  # pyright: ignore[reportUnknownVariableType]
 from tests.cutile_loops import sparse  # pyright: ignore[reportUnknownVariableType]
 from tests.support.ir import parse
+from tests.support.orders import in_turns
 from tileas_xdsl.compiler import CompiledKernel, compile, passes_to_ptx
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.dialects.kinds import instances_in
@@ -222,8 +223,7 @@ def test_products_are_waited_for_by_their_order_of_issue() -> None:
     assert waits == [*("0;", "0;"), *("1;", "0;"), *("1;", "0;"), "0;"]
 
 
-@pytest.mark.parametrize("order", ["eager", "lazy", "random", "drift"])
-@pytest.mark.parametrize("keys", [100, 96, 20])
+@pytest.mark.parametrize(("keys", "order"), in_turns([(100,), (96,), (20,)]))
 def test_attention_is_right_in_any_order_of_completion(order: Order, keys: int) -> None:
     """Both loops have iterations, or one alone: the masked one goes on with the first."""
     problem, kernel = attention_to(keys)
