@@ -210,6 +210,28 @@ cuda_tile.module @kernels {
 
 // -----
 
+// What is reduced along two dimensions is reduced along the inner one first.
+cuda_tile.module @kernels {
+  // CHECK-LABEL: @innermost_first
+  entry @innermost_first() {
+    %a = constant <f32: 1.5> : tile<4x8xf32>
+    // CHECK: %a = arith.constant
+    // CHECK-NEXT: %[[R:.*]] = nv_tileaa.reduce %a {axis = 1 : i32, identities = [0.000000e+00 : f32]} : tensor<4x8xf32> -> tensor<4xf32> {
+    // CHECK: nv_tileaa.reduce %[[R]] {axis = 0 : i32, identities = [0.000000e+00 : f32]} : tensor<4xf32> -> f32 {
+    %r = reduce %a dim=0 identities=[0.0 : f32] : tile<4x8xf32> -> tile<8xf32> (%before: tile<f32>, %next: tile<f32>) {
+      %t = addf %next, %before : tile<f32>
+      yield %t : tile<f32>
+    }
+    %s = reduce %r dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32> (%before: tile<f32>, %next: tile<f32>) {
+      %t = addf %next, %before : tile<f32>
+      yield %t : tile<f32>
+    }
+    return
+  }
+}
+
+// -----
+
 // No address depends on the stride of a dimension of extent 1: it becomes 16 bytes, or 1 innermost.
 cuda_tile.module @k {
   // CHECK-LABEL: func.func @unit_extents

@@ -140,12 +140,14 @@ class SpreadLines:
 def near_lines(layout: RegisterLayout, axis: int, agent_warps: int) -> SpreadLines | None:
     """Return the lines of a tile that no form says how to reduce, where these are best in place.
 
-    Another layout would move the whole tile: of a matrix that is dealt as one line, or of rows that
-    are shown as pairs.  None for layouts by rows, but along the middle of them: channels of images.
+    Another layout would move the whole tile: of a matrix that is dealt as one line, of rows that
+    are shown as pairs, or of what a reduction has left in many lanes each.  None for layouts by
+    rows, but along the middle of them: channels of images.
     """
     form, rank = blocked(layout), len(layout.shape)
     is_by_rows = form is not None and form.is_by_rows and (axis == rank - 1 or rank == MATRIX)
-    if is_by_rows or rank == 1:
+    is_vector = form is not None and rank == 1 and form.copies == 1 and not form.is_row_values
+    if is_by_rows or is_vector:
         return None
     spread = SpreadLines.of(layout, axis)
     return spread if spread is not None and spread.is_near(agent_warps, are_halved=True) else None

@@ -7,12 +7,14 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tileas_xdsl.dialects.cuda_tile.structure.control import YieldOp
 from tileas_xdsl.dialects.cuda_tile.tiles import matmul, reductions
 from tileas_xdsl.dialects.nv_tileaa.base import element_of, shape_of
 from tileas_xdsl.dialects.nv_tileaa.compute import reductions as aa
 from tileas_xdsl.dialects.nv_tileaa.compute.bodies import YieldOp as AAYieldOp
+from tileas_xdsl.dialects.nv_tileas.compute.combiners import COMBINERS
 from tileas_xdsl.dialects.nv_tileas.enums import Signedness
 from tileas_xdsl.transforms.cudatile_to_tileaa.converter import Converter, Rule
 from tileas_xdsl.transforms.cudatile_to_tileaa.shapes import reshaped, viewed
@@ -80,10 +82,46 @@ def reduce(c: Converter, op: reductions.ReduceOp) -> Sequence[SSAValue]:
         pairs = zip(sources, op.values, strict=True)
         sources = [viewed(c, source, c.type(value)) for source, value in pairs]
     axis = _among_units(axis, shape_of(c.type(op.values[0])), shape_of(sources[0].type))
-    body, identities = _body(c, op), op.identities.data
-    made = c.insert(aa.ReduceOp(sources, axis, identities, body))
+    body, is_inside = _body(c, op), all(value.has_one_use() for value in op.values)
+    if is_inside:
+        sources, axis = _inner_first(c, sources, axis, body)
+    made = c.insert(aa.ReduceOp(sources, axis, op.identities.data, body))
     pairs = zip(made.results, op.results, strict=True)
     return [reshaped(c, tile, result) for tile, result in pairs]
+
+
+def _inner_first(
+    c: Converter, sources: Sequence[SSAValue], axis: int, body: Block
+) -> tuple[Sequence[SSAValue], int]:
+    """Reduce what is reduced twice along its inner dimension first; return what is left to do.
+
+        %r = reduce %x along 0 : 8x64 -> 64          %r = reduce %x along 1 : 8x64 -> 8
+        %s = reduce %r along 0 : 64 -> ()      ->    %s = reduce %r along 0 : 8 -> ()
+
+    Lanes hold neighbours along the inner dimension, which shuffles combine without a barrier, and
+    give few elements to what warps combine.  Combiners that are one operation of `COMBINERS` may
+    take elements in any order.
+    """
+    first = sources[0].owner
+    if not isinstance(first, aa.ReduceOp) or not _combine_alike(first.body.block, body):
+        return sources, axis
+    if axis < (outer := first.axis.value.data):
+        return sources, axis
+    inside, identities, block = first.sources, first.identities.data, first.body.detach_block(0)
+    Rewriter.erase_op(first)
+    inside, inner = _inner_first(c, inside, axis + 1, block)
+    made = c.insert(aa.ReduceOp(inside, inner, identities, block))
+    return made.values, outer
+
+
+def _combine_alike(one: Block, other: Block) -> bool:
+    """Whether both bodies are the same operation, whose operands have no order."""
+    first, second = one.first_op, other.first_op
+    if first is None or second is None or first.name not in COMBINERS or first.name != second.name:
+        return False
+    if first.next_op is not one.last_op or second.next_op is not other.last_op:
+        return False
+    return first.attributes == second.attributes and first.properties == second.properties
 
 
 def _among_units(axis: int, shape: Sequence[int], longer: Sequence[int]) -> int:

@@ -23,6 +23,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     flatten,
     unflatten,
 )
+from tileas_xdsl.threads.registers.layout_from_encoding import encoded_layout
 from tileas_xdsl.threads.registers.register_tile import as_fragment, in_registers
 from tileas_xdsl.threads.tma.bulk_load import carried_loads
 from tileas_xdsl.threads.tmem.accumulator_barriers import rings_closed_in
@@ -86,7 +87,7 @@ def _carriable(e: ThreadBuilder, op: Operation, value: SSAValue) -> Lowered:
     if space_of(value.type) is Space.TMEM:
         raise op_error(op, "carries sums in tensor memory, which is lowered for scf.for only yet")
     if isinstance(found, Splat):
-        return as_fragment(e, op, found)
+        return as_fragment(e, op, found, encoded_layout(e, op, value.type))
     if isinstance(found, PendingTile | SharedTile):
         return in_registers(e, op, value)
     return found
