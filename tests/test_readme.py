@@ -68,6 +68,22 @@ def test_the_first_example_is_right(tmp_path: Path) -> None:
     np.testing.assert_allclose(kernel.simulate(x, y, grid=64).arrays[1], expected, 1e-5)
 
 
+def test_the_kernel_of_the_cutile_guide_compiles_by_its_commands(
+    tmp_path: Path, monkeypatch
+) -> None:
+    pytest.importorskip("cuda.tile")
+    page = (ROOT / "docs/guides/cutile.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.py").write_text(re.findall(r"```python\n([^`]*)```", page)[0], encoding="utf-8")
+    (signature,) = re.findall(r"--sig '([^'.]+)'", page)
+    commands = re.findall(r"(?m)^\$ tileas (compile .*)$", page)
+    assert len(commands) == 3
+    for command in commands:
+        words = shlex.split(command.replace("'...'", shlex.quote(signature)))
+        assert CliRunner().invoke(app, words).exit_code == 0
+    assert "wgmma" in Path("matmul.ptx").read_text(encoding="utf-8")
+
+
 def test_the_walk_shows_what_passes_print(tmp_path: Path) -> None:
     pytest.importorskip("cuda.tile")
     page = (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")
