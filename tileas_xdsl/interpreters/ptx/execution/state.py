@@ -232,6 +232,8 @@ class Warpgroup:
         self.warp_states = [WarpState() for _ in range(warps)]
         self.bulk_open: dict[int, list[Any]] = {}
         self.bulk_groups: dict[int, list[list[Any]]] = {}
+        self.bulk_writes: dict[int, list[list[Any]]] = {}
+        """By lane, what groups write that have read their tiles, and nobody has waited for."""
         """Groups of bulk copies by the lane that committed them."""
         self.wgmma: Any = None
         self.local: Any = None

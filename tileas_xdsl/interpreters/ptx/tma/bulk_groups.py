@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.checking.vector_clocks import GLOBAL_WRITES, AsyncEvent
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, lane_list
@@ -51,18 +53,31 @@ def commit(f: ConvergenceGroup) -> None:
 def wait(f: ConvergenceGroup, newest: int, *, only_read: bool) -> None:
     """Execute `cp.async.bulk.wait_group`: complete all but the `newest` groups of each lane.
 
-    With `.read` the writes to global memory stay in flight (`only_read`).
+    With `.read` the writes to global memory stay in flight (`only_read`), for a wait without it
+    that comes later.
     """
     warpgroup = f.warpgroup
-    cluster = warpgroup.cta.cluster
     for lane in [lane for lane in warpgroup.bulk_groups if f.mask >> lane & 1]:
         groups = warpgroup.bulk_groups[lane]
-        done = groups[: max(len(groups) - newest, 0)]
-        warpgroup.bulk_groups[lane] = groups[len(done) :]
-        for copy in (copy for group in done for copy in group):
-            cluster.queue.force(copy.operation)
-            if cluster.checker is None:
-                continue
-            for event in (copy.started, None if only_read else copy.written):
-                if event is not None:
-                    cluster.checker.clocks.join_own(warpgroup.agents[lane // WARP], event.done())
+        read = groups[: max(len(groups) - newest, 0)]
+        warpgroup.bulk_groups[lane] = unread = groups[len(read) :]
+        copies = [copy for group in read for copy in group]
+        for copy in copies:
+            warpgroup.cta.cluster.queue.force(copy.operation)
+        _join(f, lane, [copy.started for copy in copies])
+        writing = warpgroup.bulk_writes.setdefault(lane, [])
+        writing += [[copy.written for copy in group] for group in read]
+        if not only_read:
+            written = writing[: max(len(writing) + len(unread) - newest, 0)]
+            warpgroup.bulk_writes[lane] = writing[len(written) :]
+            _join(f, lane, [event for group in written for event in group])
+
+
+def _join(f: ConvergenceGroup, lane: int, events: Sequence[AsyncEvent | None]) -> None:
+    """Order what bulk copies of a lane did before the next accesses of its warp."""
+    checker = f.warpgroup.cta.cluster.checker
+    if checker is None:
+        return
+    for event in events:
+        if event is not None:
+            checker.clocks.join_own(f.warpgroup.agents[lane // WARP], event.done())

@@ -118,6 +118,9 @@ BULK = Passing(
     store="@%p7 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r6], 16;"
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
 )
+WAIT_TWICE = "wait_group.read 0; cp.async.bulk.wait_group 0"
+"""What has been read is written later, and waited for alone."""
+
 BULK_READER = Passing(
     publish="fence.proxy.async; st.release.gpu.global.u32 [%rd1], 1;",
     load="@%p7 mbarrier.init.shared.b64 [%r6+192], 1;"
@@ -151,6 +154,7 @@ TWINS = (
     replace(FENCED, after=FENCE + "st.global.u32 [%rd1], 0;"),
     replace(RIGHT, store="st.relaxed.gpu.global.u32 [%rd0], %r4;", publish=RELAXED_STORE,
             load="ld.relaxed.gpu.global.u32 %r7, [%rd0];"),
+    replace(BULK, store=BULK.store.replace("wait_group 0", WAIT_TWICE)),
 )  # fmt: skip
 
 
@@ -252,6 +256,9 @@ FAULTS = (
           says="wait_group without .read"),
     Fault("a bulk store of the last group",
           replace(BULK, store=BULK.store.replace("wait_group 0", "wait_group 1")),
+          says="wait_group without .read"),
+    Fault("a bulk store of the last group, which has been read",
+          replace(BULK, store=BULK.store.replace("wait_group 0", WAIT_TWICE[:-1] + "1")),
           says="wait_group without .read"),
     Fault("a bulk store read by its own warp too early",
           replace(BULK, store=BULK.store.replace("wait_group 0", "wait_group.read 0")
