@@ -24,10 +24,16 @@ HEAD = """import cuda.tile as ct
 
 @ct.kernel
 def kernel(x, z, line, y, numbers, places, bound, rows: ct.Constant[int], width: ct.Constant[int]):
-    i = ct.bid(0)
-    column = ct.reshape(ct.arange(width, dtype=ct.int32), (1, width))
-    row = i * rows + ct.reshape(ct.arange(rows, dtype=ct.int32), (rows, 1))
 """
+BEGIN = (
+    "column = ct.reshape(ct.arange(width, dtype=ct.int32), (1, width))",
+    "row = i * rows + ct.reshape(ct.arange(rows, dtype=ct.int32), (rows, 1))",
+)
+LINE = "ct.astype(ct.load(line, (0,), (width,), padding_mode=ct.PaddingMode.ZERO), ct.float32)"
+
+BLOCK, LOOP = "i = ct.bid(0)", "for i in range({}, ct.cdiv(x.shape[0], rows), {}):"
+WALKS = ("ct.bid(0)", "ct.num_blocks(0)"), ("ct.bid(0)", "2"), ("0", "1")
+"""Where the loop of a block begins, and by what it steps: by the grid, or as one block alone."""
 
 WIDTHS = 128, 256, 512, 1024, 1024, 2048, 2048, 4096
 LONG = 1024
@@ -47,11 +53,8 @@ class RowKernel:
     bound: int
     rows: int
     width: int
-
-    @property
-    def grid(self) -> int:
-        """One tile block for so many rows."""
-        return -(-self.shape[0] // self.rows)
+    grid: int
+    """One tile block for so many rows, or fewer that take them in a loop."""
 
     def arguments(self, seed: int = 0) -> tuple[Any, ...]:
         """Random rows, with gaps of their own; results that no kernel leaves as they are."""
@@ -86,14 +89,15 @@ def _with_gaps(rng: np.random.Generator, array: Array) -> Array:
 
 def random_rows(seed: int) -> RowKernel:
     """The kernel of this seed."""
-    return _Writer(random.Random(seed)).kernel()
+    return _Writer(random.Random(seed), random.Random(f"walk {seed}")).kernel()
 
 
 class _Writer:
     """A kernel that is written line by line."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, walk: random.Random) -> None:
+        self.rng, self.walk = rng, walk
+        self.line = walk.choice((LINE, "held"))
         self.lines: list[str] = []
         self.tiles: list[str] = []
         self.stored: list[str] = []
@@ -122,8 +126,22 @@ class _Writer:
         self.mask()
         for step in rng.choices([*STEPS], [*STEPS.values()], k=rng.randrange(4, 10)):
             step(self)
-        text = HEAD + "".join(f"    {line}\n" for line in [*self.lines, *self._stores()])
-        return RowKernel(text, element, (count, self.columns), self.bound, self.rows, self.width)
+        body = [*BEGIN, *self.lines, *self._stores()]
+        head, grid = self._around(-(-count // self.rows))
+        inner = "    " if head[-1].endswith(":") else ""
+        lines = [*head, *(f"{inner}{line}" for line in body)]
+        text = HEAD + "".join(f"    {line}\n" for line in lines)
+        shape = count, self.columns
+        return RowKernel(text, element, shape, self.bound, self.rows, self.width, grid)
+
+    def _around(self, tiles: int) -> tuple[Sequence[str], int]:
+        """What stands in front of the work on a tile of rows, and the grid."""
+        held = [f"held = {LINE}"] if any("held" in line for line in self.lines) else []
+        if self.walk.random() < 0.5:
+            return [*held, BLOCK], tiles
+        begin, step = self.walk.choice(WALKS)
+        grid = {"2": 2, "1": 1}.get(step, self.walk.randrange(1, tiles + 1))
+        return [*held, LOOP.format(begin, step)], grid
 
     def _stores(self) -> Sequence[str]:
         self.numbers += [f"ct.sum({self.tiles[-1]}, axis=1) / width"]
@@ -194,9 +212,7 @@ class _Writer:
         self.add(self.rng.choice((*forms, f"ct.exp(ct.minimum({a}, 4.0))")))
 
     def take_line(self) -> None:
-        mode = "padding_mode=ct.PaddingMode.ZERO"
-        line = f"ct.astype(ct.load(line, (0,), (width,), {mode}), ct.float32)"
-        self.add(f"{self.tile()} {self.rng.choice('+-')} {line}")
+        self.add(f"{self.tile()} {self.rng.choice('+-')} {self.line}")
 
     def reduce(self) -> None:
         tile, kind = self.tile(), self.rng.choice(("sum", "sum", "sum", "max", "min"))

@@ -19,7 +19,8 @@ from tileas_xdsl.target.launches.specializations import LaunchPredicate, suits
 
 ORDERS = "lazy", "eager", "random", "drift"
 TARGETS = "sm_90a", "sm_100a"
-MULTIPROCESSORS = 132
+MULTIPROCESSORS = 132, 2
+"""Of the GPU: more than tile blocks, or fewer, whose CTAs take one after another."""
 
 TOLERANCES = {"f16": 4e-3, "bf16": 3e-2, "f32": 1e-4}
 """Of elements, by their type: each is rounded once, and what is summed has another order."""
@@ -42,9 +43,10 @@ def check(kernel: RowKernel, target: str, order: str, folder: Path) -> None:
     made = compile(kernel.written(folder), *given, target=target)
     expected = made.evaluate(*given, grid=kernel.grid).arrays[FIRST_RESULT:]
     flat = flat_arguments(made.parameters, given)
+    multiprocessors = random.Random(kernel.text).choice(MULTIPROCESSORS)
 
     def choose(predicate: LaunchPredicate) -> bool:
-        return suits(predicate, flat, (kernel.grid, 1, 1), lambda count: MULTIPROCESSORS)
+        return suits(predicate, flat, (kernel.grid, 1, 1), lambda count: multiprocessors)
 
     tolerances = TOLERANCES[kernel.element], TOLERANCES["f32"], 0
     for form in (made, made._made_again(choose=choose)):

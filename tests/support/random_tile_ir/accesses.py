@@ -21,6 +21,7 @@ from tests.support.random_tile_ir.addresses import (
 from tests.support.random_tile_ir.aliasing import chained
 from tests.support.random_tile_ir.elements import Array, few_elements, random_elements
 from tests.support.random_tile_ir.program import Access, Node
+from tests.support.random_tile_ir.walks import walked
 
 
 def leaf(writer: Writer, node: Node, access: Access) -> list[str]:
@@ -168,5 +169,6 @@ OPERATING: Mapping[str, Callable[[Writer, Node, Access], list[str]]] = {
     "atomic": _updated,
     "streamed": _streamed,
     "chained": chained,
+    "walked": walked,
 }
 """Accesses that have operands."""

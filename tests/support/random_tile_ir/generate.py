@@ -31,6 +31,7 @@ from tests.support.random_tile_ir.memory import (
     local,
     lookup,
     streamed,
+    walked,
 )
 from tests.support.random_tile_ir.program import Node, Output, Program
 from tests.support.random_tile_ir.shapes import (
@@ -68,6 +69,7 @@ FAMILIES: Sequence[tuple[Callable[[Maker], Node], int]] = (
     (exchange, 2),
     (local, 1),
     (chained, 3),
+    (walked, 5),
     (loop, 2),
     (branch, 2),
     (endless, 2),

@@ -61,6 +61,12 @@ def chained(m: Maker) -> Node:
     return _accessed(m, a.type, access, a)
 
 
+def walked(m: Maker) -> Node:
+    """A loop that loads a tile in each iteration."""
+    a = m.any((*FLOATS, *INTEGERS))
+    return _accessed(m, a.type, Access("walked", step=m.rng.randrange(1, 5)), a)
+
+
 def _accessed(m: Maker, type_: Tile, access: Access, *operands: Node) -> Node:
     ids = tuple(operand.id for operand in operands)
     is_exact = all(operand.is_exact for operand in operands)

@@ -43,7 +43,7 @@ class Access:
 
     kind: str
     """`pointers`, `masked`, `partition`, `strided` or `gather`; with operands `lookup`, `atomic`,
-    `exchange`, `streamed` or `chained`."""
+    `exchange`, `streamed`, `chained` or `walked`."""
     ragged: int = 0
     """Elements that the array lacks along each dimension: so many are out of bounds."""
     padding: str = "zero"
