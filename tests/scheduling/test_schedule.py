@@ -5,10 +5,9 @@ from support.ir import parse
 from xdsl.dialects import scf
 
 from tileas_xdsl.diagnostics.emission import OpError
-from tileas_xdsl.scheduling.schedule import (
-    Role,
+from tileas_xdsl.scheduling.schedule import Role, loads_of
+from tileas_xdsl.scheduling.schedule_attributes import (
     clear_schedule,
-    loads_of,
     read_pin,
     read_schedule,
     write_schedule,

@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.turns import TurnOp
 from tileas_xdsl.interpreters.ptx.execution.state import Order
 from tileas_xdsl.interpreters.tile.faults import SimulationError
 from tileas_xdsl.interpreters.tile.launch import Schedule, simulate
-from tileas_xdsl.scheduling.schedule import clear_schedule
+from tileas_xdsl.scheduling.schedule_attributes import clear_schedule
 from tileas_xdsl.transforms.conversion.convert_tileas_to_cute_nvgpu import NO_TURNS
 from tileas_xdsl.transforms.pipeline_loads.fewer_stages import take_stages
 from tileas_xdsl.transforms.pipelining.tileas_materialize_async import TileasMaterializeAsync

@@ -17,9 +17,8 @@ from tileas_xdsl.scheduling.schedule import (
     Role,
     Schedule,
     loads_of,
-    read_plan,
-    verify_schedule,
 )
+from tileas_xdsl.scheduling.schedule_attributes import read_plan, verify_schedule
 
 
 def schedule_of(one: Scheduled) -> Schedule:

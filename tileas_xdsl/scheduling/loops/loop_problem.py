@@ -37,7 +37,8 @@ from tileas_xdsl.scheduling.loops.macro_operations import MacroKind, MacroOperat
 from tileas_xdsl.scheduling.problem import Dependence, Problem, Task
 from tileas_xdsl.scheduling.resources.machine_model import Cost, MachineModel, ModelName, lane
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
-from tileas_xdsl.scheduling.schedule import Pin, Role, read_pin
+from tileas_xdsl.scheduling.schedule import Pin, Role
+from tileas_xdsl.scheduling.schedule_attributes import read_pin
 from tileas_xdsl.target.costs.units import Unit
 
 

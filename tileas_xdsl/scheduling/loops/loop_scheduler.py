@@ -33,7 +33,8 @@ from tileas_xdsl.scheduling.resources.capacity import LoopCapacity
 from tileas_xdsl.scheduling.resources.machine_model import MachineModel, ModelName
 from tileas_xdsl.scheduling.resources.register_demand import register_demand
 from tileas_xdsl.scheduling.resources.unit_demand import held_bytes
-from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of, read_plan
+from tileas_xdsl.scheduling.schedule import LoopPlan, Role, RolePlan, loads_of
+from tileas_xdsl.scheduling.schedule_attributes import read_plan
 from tileas_xdsl.scheduling.solvers.search import SearchOptions, SolverName, cached_schedule
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.costs.latencies import latencies

@@ -27,7 +27,8 @@ from tileas_xdsl.scheduling.problem import (
     longest_paths,
     recurrence_bound,
 )
-from tileas_xdsl.scheduling.schedule import SCHEDULE, LoopPlan, Role, read_plan
+from tileas_xdsl.scheduling.schedule import SCHEDULE, LoopPlan, Role
+from tileas_xdsl.scheduling.schedule_attributes import read_plan
 from tileas_xdsl.target.arch import Target
 
 

@@ -50,14 +50,8 @@ from tileas_xdsl.dialects.nv_tileas.pipelines.ops import (
     ProducerCommitOp,
 )
 from tileas_xdsl.layout.units import WARP
-from tileas_xdsl.scheduling.schedule import (
-    SCHEDULE,
-    Role,
-    RolePlan,
-    Schedule,
-    clear_placement,
-    read_pin,
-)
+from tileas_xdsl.scheduling.schedule import SCHEDULE, Role, RolePlan, Schedule
+from tileas_xdsl.scheduling.schedule_attributes import clear_placement, read_pin
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.transforms.materialize_schedule.stage_rings import StageRing, views_of
 from tileas_xdsl.transforms.pipeline_loads.agents.agent_control import (

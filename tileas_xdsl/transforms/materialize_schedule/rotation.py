@@ -36,7 +36,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
-from tileas_xdsl.scheduling.schedule import SCHEDULE, read_pin
+from tileas_xdsl.scheduling.schedule import SCHEDULE
+from tileas_xdsl.scheduling.schedule_attributes import read_pin
 from tileas_xdsl.transforms.materialize_schedule.alike_loops import (
     LoopEnd,
     captured_values,

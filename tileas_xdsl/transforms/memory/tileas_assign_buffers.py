@@ -15,7 +15,8 @@ from tileas_xdsl.dialects.target_attribute import module_target
 from tileas_xdsl.scheduling.loops.schedule_verification import verify_runnable
 from tileas_xdsl.scheduling.resources.buffer_assignment import ScheduledLoop, assign_buffers
 from tileas_xdsl.scheduling.resources.capacity import capacity_of
-from tileas_xdsl.scheduling.schedule import SCHEDULE, read_schedule
+from tileas_xdsl.scheduling.schedule import SCHEDULE
+from tileas_xdsl.scheduling.schedule_attributes import read_schedule
 from tileas_xdsl.target.arch import Target
 
 

@@ -16,7 +16,7 @@ from tileas_xdsl.scheduling.loops.loop_plan import schedule_of
 from tileas_xdsl.scheduling.loops.loop_scheduler import SchedulerOptions
 from tileas_xdsl.scheduling.loops.module_loops import checked_schedule
 from tileas_xdsl.scheduling.resources.machine_model import ModelName
-from tileas_xdsl.scheduling.schedule import write_schedule
+from tileas_xdsl.scheduling.schedule_attributes import write_schedule
 from tileas_xdsl.scheduling.solvers.cp_sat import MissingSolverError
 from tileas_xdsl.scheduling.solvers.search import SolverName
 from tileas_xdsl.target.arch import Target

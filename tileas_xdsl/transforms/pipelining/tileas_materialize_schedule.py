@@ -19,12 +19,10 @@ from tileas_xdsl.scheduling.loops.schedule_verification import (
     verify_no_placements,
     verify_runnable,
 )
-from tileas_xdsl.scheduling.schedule import (
-    Role,
-    Schedule,
+from tileas_xdsl.scheduling.schedule import Role, Schedule, loads_of
+from tileas_xdsl.scheduling.schedule_attributes import (
     clear_placement,
     clear_schedule,
-    loads_of,
     read_schedule,
     write_placements,
     write_schedule,
