@@ -14,7 +14,7 @@ import numpy as np
 from tileas_xdsl.interpreters.ptx.execution.lane_mask import bools, mask_of, warps_of
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Step
-from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma import unwaited_reporter
+from tileas_xdsl.interpreters.ptx.instructions.dot.wgmma_groups import unwaited_reporter
 from tileas_xdsl.interpreters.ptx.instructions.elementwise.compare import select
 from tileas_xdsl.interpreters.ptx.matrix.wgmma_accumulators import (
     AccumulatorRegister,

@@ -12,6 +12,7 @@ from tileas_xdsl.interpreters.ptx.instructions.dot import (
     tcgen05_moves,
     warp_matrix_scaled,
     wgmma,
+    wgmma_groups,
     wmma,
 )
 from tileas_xdsl.interpreters.ptx.instructions.dot import warp_matrix as matrix
@@ -42,6 +43,7 @@ from tileas_xdsl.interpreters.ptx.instructions.synchronisation import (
     barrier,
     launch_control,
     mbarrier,
+    mbarrier_waits,
     warp,
 )
 
@@ -66,6 +68,7 @@ FAMILIES = (
     warp,
     barrier,
     mbarrier,
+    mbarrier_waits,
     launch_control,
     async_copies,
     bulk_copies,
@@ -75,6 +78,7 @@ FAMILIES = (
     warp_matrix_scaled,
     wmma,
     wgmma,
+    wgmma_groups,
     tcgen05,
     tcgen05_mma,
     tcgen05_moves,

@@ -11,7 +11,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.execution.waits import TmemAllocationWait, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import (
     lane_addresses,
     lane_name,
     shared_space,

@@ -15,7 +15,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 )
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Operation
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import (
     lane_addresses,
     lane_name,
 )

@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.ptx.instructions.memory.load_store import (
     put_rows,
     vector_length,
 )
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import (
     lane_addresses,
     lane_name,
 )

@@ -17,9 +17,7 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import (
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup, Cta
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step, build_no_operation
 from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
-    lane_name,
-)
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import lane_name
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import REDUCTIONS, reduce_bytes
 from tileas_xdsl.interpreters.ptx.numerics.scalar_types import TYPES

@@ -19,7 +19,7 @@ from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.memory.bulk_copies import complete
 from tileas_xdsl.interpreters.ptx.instructions.memory.tensor_maps import check_seen
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import lane_name
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import lane_name
 from tileas_xdsl.interpreters.ptx.memory.global_memory import SHARED_WINDOW
 from tileas_xdsl.interpreters.ptx.memory.shared_memory import OFFSET_MASK, RANK_SHIFT
 from tileas_xdsl.interpreters.ptx.numerics.memory_reductions import reduce_bytes

@@ -16,7 +16,7 @@ from tileas_xdsl.interpreters.ptx.execution.state import Cluster, ConvergenceGro
 from tileas_xdsl.interpreters.ptx.instructions.base import Semantics, Site, Step
 from tileas_xdsl.interpreters.ptx.instructions.lane_steps import lane_value
 from tileas_xdsl.interpreters.ptx.instructions.memory.bulk_copies import complete, granules
-from tileas_xdsl.interpreters.ptx.instructions.synchronisation.mbarrier import (
+from tileas_xdsl.interpreters.ptx.instructions.synchronisation.barrier_addresses import (
     lane_name,
     shared_address,
 )
