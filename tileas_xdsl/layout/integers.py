@@ -6,6 +6,7 @@ number that only run time knows (`layout.expr.expression`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index
 from typing import Any
 
@@ -49,3 +50,18 @@ def is_power_of_two(number: int) -> bool:
 def power_of_two_below(number: int) -> int:
     """The largest power of two that is not above a positive number."""
     return 1 << (number.bit_length() - 1)
+
+
+def three_extents(sizes: int | Iterable[int]) -> tuple[int, int, int] | None:
+    """Return one to three positive integers as extents along x, y and z, 1 where none is given.
+
+    None for anything else, which is no grid, block or cluster of a launch.
+    """
+    try:
+        extents = [index(n) for n in (sizes if isinstance(sizes, Iterable) else (sizes,))]
+    except TypeError:
+        return None
+    if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
+        return None
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z

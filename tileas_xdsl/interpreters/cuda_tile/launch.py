@@ -12,8 +12,7 @@ Addresses are in bits, since Tile IR has elements of 4 bits.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -39,6 +38,7 @@ from tileas_xdsl.interpreters.cuda_tile.numerics.elements import (
     word_of,
 )
 from tileas_xdsl.interpreters.cuda_tile.numerics.integers import wrap
+from tileas_xdsl.layout.integers import three_extents
 
 Grid: TypeAlias = tuple[int, int, int]
 Progress: TypeAlias = Callable[[int, int], None]
@@ -100,11 +100,9 @@ def find_entry(module: ModuleOp, name: str | None) -> EntryOp:
 
 
 def _grid_of(entry: EntryOp, grid: int | Sequence[int]) -> Grid:
-    extents = [operator.index(n) for n in (grid if isinstance(grid, Iterable) else (grid,))]
-    if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
-        raise undefined(entry, f"has a grid of one to three extents of at least 1, not {extents}")
-    x, y, z = (*extents, 1, 1)[:3]
-    return x, y, z
+    if (extents := three_extents(grid)) is None:
+        raise undefined(entry, f"has a grid of one to three extents of at least 1, not {grid!r}")
+    return extents
 
 
 class _Launch:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from tileas_xdsl.interpreters.ptx.errors import LaunchError
 from tileas_xdsl.interpreters.ptx.parsing.syntax import Kernel
+from tileas_xdsl.layout.integers import three_extents
 from tileas_xdsl.target.arch import Target
 
 Shape = int | Sequence[int]
@@ -18,14 +18,9 @@ MAX_CLUSTER = 16
 
 
 def _three(value: Shape, what: str) -> Three:
-    try:
-        values = [operator.index(n) for n in (value if isinstance(value, Iterable) else (value,))]
-    except TypeError:
-        raise LaunchError(f"{what} {value!r} is not one to three whole numbers") from None
-    if not 1 <= len(values) <= 3 or any(v < 1 for v in values):
-        raise LaunchError(f"{what} {value} is not one to three positive sizes")
-    x, y, z = (*values, 1, 1)[:3]
-    return x, y, z
+    if (extents := three_extents(value)) is None:
+        raise LaunchError(f"{what} {value!r} is not one to three positive sizes")
+    return extents
 
 
 def launch_sizes(

@@ -14,9 +14,8 @@ resident as the multiprocessors hold, in this process; all others may be split o
 
 from __future__ import annotations
 
-import operator
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from io import StringIO
 from math import prod
@@ -56,6 +55,7 @@ from tileas_xdsl.interpreters.tile.parallel_launch import run_in_parts
 from tileas_xdsl.interpreters.tile.simulation import Grid, Progress, Simulation
 from tileas_xdsl.interpreters.tile.synchronization.pipelines import check_consumed
 from tileas_xdsl.interpreters.tile.tracing.trace import Trace
+from tileas_xdsl.layout.integers import three_extents
 from tileas_xdsl.target.arch import TARGETS, get_target
 from tileas_xdsl.target.costs.latencies import latencies
 
@@ -85,14 +85,9 @@ class Schedule:
 
 def grid_of(grid: int | Sequence[int]) -> Grid:
     """Normalise a grid to three extents."""
-    try:
-        extents = [operator.index(n) for n in (grid if isinstance(grid, Iterable) else (grid,))]
-    except TypeError:
-        raise ArgumentError(f"a grid has one to three whole numbers, not {grid!r}") from None
-    if not 1 <= len(extents) <= 3 or any(n < 1 for n in extents):
-        raise ArgumentError(f"a grid has one to three extents of at least 1, not {tuple(extents)}")
-    x, y, z = (*extents, 1, 1)[:3]
-    return x, y, z
+    if (extents := three_extents(grid)) is None:
+        raise ArgumentError(f"a grid has one to three extents of at least 1, not {grid!r}")
+    return extents
 
 
 def simulate(

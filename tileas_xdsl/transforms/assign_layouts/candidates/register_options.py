@@ -1,4 +1,4 @@
-"""Layouts in registers that are worth comparing for the tiles of a group, the widest accesses first.
+"""Layouts in registers that are worth comparing for the tiles of a group, widest accesses first.
 
 What hardware or the program fixes comes first: types and conversions, accumulators, fragments of
 products; then what a tile is loaded for or made of, and contiguous chunks.
