@@ -156,6 +156,7 @@ def declared_fields(cls: type[IRDLOperation]) -> Mapping[str, DeclaredField]:
 
 @cache
 def constructor_plan(cls: type[IRDLOperation]) -> ConstructorPlan:
+    """Return how operations of a class are made, read off its definition once."""
     definition, fields = cls.get_irdl_definition(), declared_fields(cls)
     parameters = {
         field.alias or name: (name, field)

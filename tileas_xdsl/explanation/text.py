@@ -69,6 +69,7 @@ def _loops(facts: KernelFacts) -> Iterator[str]:
 
 
 def loop_lines(loop: LoopFacts, *, operations: bool = False) -> Iterator[str]:
+    """Yield the lines about a loop: bound, slack of units and roofline, with `operations` these."""
     yield f"loop at {place_text(loop.location, source=True)}"
     if loop.cycles is None:
         yield f"  not predicted: {loop.not_predicted}"
@@ -159,6 +160,7 @@ def _occupancy(facts: KernelFacts) -> Iterator[str]:
 
 
 def occupancy_lines(used: Occupancy) -> Iterator[str]:
+    """Yield the lines about the blocks that share a multiprocessor, and what limits them."""
     many = "block" if used.blocks == 1 else "blocks"
     yield (
         f"occupancy: {used.blocks} {many} of {used.threads} threads on a multiprocessor, "
@@ -246,6 +248,7 @@ def _accesses(facts: KernelFacts) -> Iterator[str]:
 
 
 def access_lines(accesses: Sequence[AccessFacts], title: str) -> Iterator[str]:
+    """Yield the lines about accesses: transactions beside those that their bytes need."""
     if not accesses:
         return
     yield title

@@ -76,6 +76,7 @@ def _divisor(extents: Sequence[Extent]) -> int:
 
 
 def array_parameter(argument: Argument, facts: ArrayFacts, annotation: Any) -> ArrayParameter:
+    """Return the parameter that an array is by its annotation; raises for extents out of range."""
     bits = 64 if annotation is not None and annotation.index_dtype.name == "int64" else 32
     _check_range(argument, facts, bits)
     rank = len(facts.shape)
@@ -183,6 +184,7 @@ def _is_disjoint(facts: ArrayFacts) -> bool:
 
 
 def element_name(name: str) -> str:
+    """Return what cuTile calls an element type that numpy names."""
     return "bool_" if name == "bool" else name
 
 

@@ -201,6 +201,7 @@ def _checked_stride(stride: Any, shape: IntTuple) -> Stride:
 
 
 def map_leaves(f: Callable[[Any], Any], t: Any) -> Any:
+    """Apply a function to the leaves of a nested tuple."""
     return tuple(map_leaves(f, x) for x in t) if is_tuple(t) else f(t)
 
 

@@ -156,6 +156,7 @@ def _function(kernel: Any) -> Any:
 
 
 def parameter_names(kernel: Any) -> list[str]:
+    """Return the names of a kernel's parameters, in order."""
     return list(inspect.signature(_function(kernel)).parameters)
 
 
@@ -166,4 +167,5 @@ def definition_of(kernel: Any) -> Location:
 
 
 def error_at(place: Location, message: str) -> DiagnosticError:
+    """Return an error with a message at a place of the source."""
     return DiagnosticError(diagnostic(Severity.ERROR, message, place))

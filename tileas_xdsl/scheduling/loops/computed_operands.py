@@ -83,4 +83,5 @@ def _made_of(values: Sequence[MacroDependence], made: set[int]) -> set[int]:
 
 
 def shared_memory_cycles(reservations: Sequence[Reservation]) -> int:
+    """Return the cycles for which reservations take the unit of shared memory."""
     return sum(one.cycles for one in reservations if one.unit == Unit.SHARED_MEMORY)

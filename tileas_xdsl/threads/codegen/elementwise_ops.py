@@ -107,4 +107,5 @@ def _is_byte(type_: Attribute) -> bool:
 def recreate(
     e: ThreadBuilder, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]
 ) -> Sequence[SSAValue]:
+    """Insert the same operation on other operands, with results of other types."""
     return e.insert(on_types(op, operands, types)).results

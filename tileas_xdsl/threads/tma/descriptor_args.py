@@ -92,6 +92,7 @@ def prefetch_descriptors(e: ThreadBuilder) -> None:
 
 
 def prefetch_descriptor(e: ThreadBuilder, descriptor: Descriptor) -> None:
+    """Let the first thread fetch a tensor map ahead of its first copy."""
     e.insert(PrefetchTmaDescOp(descriptor.argument, is_equal(e, thread_id(e), 0)))
 
 

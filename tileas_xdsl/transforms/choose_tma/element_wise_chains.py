@@ -85,6 +85,7 @@ def is_uniform(op: Operation | Block) -> bool:
 
 
 def is_splat_constant(op: Operation | Block) -> bool:
+    """Whether an operation is a constant tile of one repeated element."""
     if not isinstance(op, arith.ConstantOp):
         return False
     return isinstance(value := op.value, DenseIntOrFPElementsAttr) and is_splat(value)

@@ -153,6 +153,8 @@ def blocks_of(kernel: func.FuncOp, target: Target) -> int:
 
 
 def peak_of_chunks(kernel: func.FuncOp, tiles: Tiles, count: int) -> int:
+    """Return the most registers that live tiles need, where `tiles` are cut into `count` chunks."""
+
     def words(value: SSAValue) -> int:
         return tile_words(value) // (count if value in tiles else 1)
 

@@ -139,6 +139,7 @@ def accumulator_registers(found: LoadLoop, warps: int) -> int:
 
 
 def is_in_tensor_memory(op: DotOp) -> bool:
+    """Whether the accumulator of a product is in tensor memory."""
     unit = matrix_unit_of(op.atom)
     return unit is not None and unit.accumulates_in_tensor_memory
 

@@ -117,6 +117,7 @@ def within_reach(kernel: Operation, words: Callable[[SSAValue], int]) -> Callabl
 
 
 def uncast(value: SSAValue) -> SSAValue:
+    """Return the value that casts of an index begin with."""
     while isinstance(made := value.owner, arith.IndexCastOp):
         value = made.input
     return value

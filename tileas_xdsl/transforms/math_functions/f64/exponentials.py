@@ -137,6 +137,7 @@ def sinh(x: Value) -> Value:
 
 
 def signed_like(x: Value, other: Value) -> Value:
+    """Return `x` with the sign of `other` (copysign)."""
     sign = -(1 << 63)
     bits = (x.cast("bitcast", i64) & ~sign) | (other.cast("bitcast", i64) & sign)
     return bits.cast("bitcast", f64)

@@ -45,6 +45,7 @@ from tileas_xdsl.transforms.tl_to_tiles.whole_buffers import part_of
 
 
 def load(work: Iterations, op: memref.LoadOp) -> None:
+    """Read an element in all iterations: a private value, part of a tile, or gathered."""
     state, scope = work.state, scope_of(op.memref.type)
     if scope is Scope.LOCAL:
         at = _element(work, op.memref, op.indices)
@@ -221,6 +222,7 @@ def _along_loop(work: Iterations, tile: SSAValue, digits: Sequence[Digit | None]
 
 
 def store(work: Iterations, op: memref.StoreOp) -> None:
+    """Write an element in all iterations: a private value, part of a tile, or stored."""
     state, scope = work.state, scope_of(op.memref.type)
     value = work.value(op.value)
     if scope is Scope.LOCAL:

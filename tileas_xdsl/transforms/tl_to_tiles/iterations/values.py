@@ -108,6 +108,7 @@ def where(work: Iterations, value: SSAValue, before: SSAValue | None) -> SSAValu
 
 
 def choose(work: Iterations, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+    """Select between values of iterations, element by element."""
     sides = [condition, yes, no]
     if (shape := work.common(sides)) is not None:
         sides = [work.spread(side, shape) for side in sides]
@@ -119,6 +120,7 @@ def choose(work: Iterations, condition: SSAValue, yes: SSAValue, no: SSAValue) -
 
 
 def negated(work: Iterations, value: SSAValue) -> SSAValue:
+    """Return the negation of an `i1`, or of a tile of them."""
     one = work.state.constant(1, i1)
     if shape := shape_of(value.type):
         one = work.spread(one, shape)
@@ -126,6 +128,7 @@ def negated(work: Iterations, value: SSAValue) -> SSAValue:
 
 
 def both(work: Iterations, a: SSAValue | None, b: SSAValue) -> SSAValue:
+    """Return the conjunction of two conditions; the second alone where there is no first one."""
     if a is None:
         return b
     shape = work.common([a, b])

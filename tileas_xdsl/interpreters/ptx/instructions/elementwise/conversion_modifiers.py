@@ -35,6 +35,7 @@ class Conversion:
 
 
 def modifiers_of(site: Site) -> Conversion:
+    """Read rounding, `.ftz`, `.sat`, `.satfinite` and `.relu` off an instruction."""
     ftz, saturate, finite = site.flag("ftz"), site.flag("sat"), site.flag("satfinite")
     relu = site.flag("relu")
     rounding = site.choose((*INTEGER_ROUNDING, *FLOAT_ROUNDING), "")

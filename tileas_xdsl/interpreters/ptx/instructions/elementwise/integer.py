@@ -59,6 +59,8 @@ def build_add(site: Site) -> Step:
 
 
 def saturated(operation: Function) -> Function:
+    """Return an operation on `s32` whose result is clamped to its range (`.sat`)."""
+
     def function(*values: Array) -> Array:
         exact = operation(*(v.astype(np.int64) for v in values))
         return np.clip(exact, -(1 << 31), (1 << 31) - 1).astype(np.int32)

@@ -39,6 +39,7 @@ ALWAYS_FINITE = ("e2m3", "e3m2", "e2m1")
 
 
 def build_packed(site: Site) -> Step:
+    """`cvt` from or to several elements in a register, `.rs` (stochastic rounding) included."""
     source_name, result_name = site.modifiers.pop(), site.modifiers.pop()
     if "rs" in site.modifiers:
         return _build_stochastic(site, result_name)

@@ -107,6 +107,7 @@ def reads_fragment(op: Operation, group: TileGroup) -> bool:
 
 
 def has_accumulators(a: Assignment, value: SSAValue) -> bool:
+    """Return whether a tile has been given the layout of an MMA fragment."""
     choice = a.choice(value)
     return choice is not None and choice.family is Family.DOT_OPERAND
 
