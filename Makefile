@@ -28,7 +28,7 @@ SMOKE := $(addprefix tests/,test_architecture.py test_universe.py test_pipelines
 # Each worker of pytest has a core: a second thread of BLAS would wait for the core of the other.
 test unit smoke sweep isa-sweep: export OPENBLAS_NUM_THREADS := 1
 
-# Tests verify the IR after every eighth pass of a compilation; here after each.
+# Tests verify the IR after every 16th pass of a compilation; here after each.
 sweep: export TILEAS_VERIFY_EACH := 1
 
 demo: $(VENV)/.installed

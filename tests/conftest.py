@@ -19,9 +19,9 @@ settings.register_profile("shared", deadline=None, max_examples=30)
 settings.register_profile("sweep", deadline=None, max_examples=500)
 settings.load_profile("shared")
 
-# Every pass leaves valid IR: whatever a test compiles is verified after every eighth pass, others
+# Every pass leaves valid IR: whatever a test compiles is verified after every 16th pass, others
 # for other kernels, and after the last; in `make sweep` after each.
-os.environ.setdefault("TILEAS_VERIFY_EACH", "8")
+os.environ.setdefault("TILEAS_VERIFY_EACH", "16")
 
 # Tests let passes crash; those of reproducers name a folder.
 os.environ.setdefault("TILEAS_REPRODUCER_DIR", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -259,6 +260,9 @@ def _simulated(kernel: Kernel, module: ModuleOp, schedule: Schedule) -> tuple[De
     return kernel.check(inputs, found.arrays), found.arrays
 
 
+LAST_PASS = re.compile(r'nv_tileas\.last_pass = "[^"]*",? ?')
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_kernels_compute_the_same_after_every_pass(kernel: Kernel) -> None:
@@ -266,8 +270,11 @@ def test_kernels_compute_the_same_after_every_pass(kernel: Kernel) -> None:
     made = compile(kernel.text(), kernel.target, passes=[*PIPELINES["tileas-layout"].passes][:-1])
     module = parse(kernel.text())
     _, before = _simulated(kernel, module, Schedule())
-    for spec in made.passes:
-        after = parse(made.ir(spec.name))
+    texts = (LAST_PASS.sub("", made.ir(spec.name)) for spec in made.passes)
+    different = dict.fromkeys(texts)  # some passes leave the kernel as it is
+    assert made.ir() not in different
+    for text in different:
+        after = parse(text)
         for schedule in (Schedule(), Schedule("adversarial")):
             deviation, found = _simulated(kernel, after, schedule)
             assert deviation.is_right

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import NamedTuple
 
-from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.interpreters.ptx.errors import PtxError, SourceLocation
 
+_SKIPPED = re.compile(r"(?>(?:[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)*)", re.DOTALL)
+"""Spaces and comments, in front of a token in one match with it."""
 _PATTERN = re.compile(
-    r"""
-    (?P<skip>[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)
-  | (?P<string>"[^"\n]*")
+    _SKIPPED.pattern
+    + r"""
+  (?:
+    (?P<word>[%$a-zA-Z_][\w$]*(?:(?:\.|::)[\w$]+)*)
+  | (?P<punct>[][{}()<>,;:=@!|+-])
+  | (?P<directive>\.[a-zA-Z_]\w*(?:::\w+)*)
   | (?P<hexfloat>0[fF][0-9a-fA-F]{8}(?![0-9a-zA-Z])|0[dD][0-9a-fA-F]{16}(?![0-9a-zA-Z]))
   | (?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
   | (?P<int>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)(?![\w$])
-  | (?P<word>[%$a-zA-Z_][\w$]*(?:(?:\.|::)[\w$]+)*)
-  | (?P<directive>\.[a-zA-Z_]\w*(?:::\w+)*)
-  | (?P<punct>[][{}()<>,;:=@!|+-])
+  | (?P<string>"[^"\n]*")
+  | (?P<end>\Z)
+  )
     """,
     re.VERBOSE | re.DOTALL,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token and the offset of its first character."""
 
     kind: str
@@ -48,17 +52,19 @@ class Source:
     def tokens(self) -> list[Token]:
         """Return all tokens and an end token; raise `PtxError` at a character that begins none."""
         found: list[Token] = []
-        offset, end = 0, len(self.text)
-        match = _PATTERN.match
-        while offset < end:
-            m = match(self.text, offset)
-            if m is None:
-                raise self._bad_character(offset)
-            if m.lastgroup != "skip":
-                found.append(Token(str(m.lastgroup), m.group(), offset))
-            offset = m.end()
-        found.append(Token("end", "", end))
+        offset, kind = 0, ""
+        text, match, add = self.text, _PATTERN.match, found.append
+        while kind != "end":
+            if (m := match(text, offset)) is None:
+                raise self._bad_character(self._behind_skipped(offset))
+            kind, offset = m.lastgroup or "", m.end()
+            word = m[kind]
+            add(Token(kind, word, offset - len(word)))
         return found
+
+    def _behind_skipped(self, offset: int) -> int:
+        found = _SKIPPED.match(self.text, offset)
+        return offset if found is None else found.end()
 
     def _bad_character(self, offset: int) -> PtxError:
         if self.text.startswith("/*", offset):

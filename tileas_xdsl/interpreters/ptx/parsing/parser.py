@@ -101,7 +101,10 @@ def _located(code: Sequence[Instruction], body: Body, header: _Header) -> Sequen
     for at, origin in enumerate(body.origins):
         if origin is not None and origin[0] in header.files:
             location = SourceLocation(header.files[origin[0]], *origin[1:])
-            code[at] = replace(code[at], origin=location)
+            one = code[at]
+            code[at] = Instruction(  # `replace` takes as long as to parse an operand
+                one.parts, one.operands, one.guard, one.location, one.text, location
+            )
     return code
 
 

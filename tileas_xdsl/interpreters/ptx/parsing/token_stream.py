@@ -11,15 +11,14 @@ from tileas_xdsl.interpreters.ptx.parsing.lexer import Source, Token
 class Cursor:
     """A position in the tokens of a source."""
 
+    source: Source
+    token: Token
+    """The next token."""
+
     def __init__(self, source: Source) -> None:
         self.source = source
         self._tokens = source.tokens()
-        self._next = 0
-
-    @property
-    def token(self) -> Token:
-        """The next token."""
-        return self._tokens[self._next]
+        self.reset(0)
 
     @property
     def location(self) -> SourceLocation:
@@ -34,15 +33,16 @@ class Cursor:
         """Consume and return the next token; the end token stays."""
         token = self.token
         if token.kind != "end":
-            self._next += 1
+            self.reset(self._next + 1)
         return token
 
     def accept(self, text: str) -> bool:
         """Consume the next token if it is `text`; return whether it was."""
-        if self.token.text == text and self.token.kind != "string":
-            self._next += 1
-            return True
-        return False
+        token = self.token
+        if token.text != text or token.kind == "string":
+            return False
+        self.reset(self._next + 1)
+        return True
 
     def mark(self) -> int:
         """Return the position, for `reset`."""
@@ -51,6 +51,7 @@ class Cursor:
     def reset(self, mark: int) -> None:
         """Go back, or forward, to a position."""
         self._next = mark
+        self.token = self._tokens[mark]
 
     def expect(self, text: str, where: str) -> None:
         """Consume `text`, or raise an error with what is there instead."""
