@@ -117,3 +117,28 @@ def test_the_race_behind_relaxed_updates_is_found() -> None:
     found = kernel.emulate(*arguments, grid=2).findings
     assert found
     assert all("race-RAW" in str(one) for one in found)
+
+
+@ct.kernel
+def multiplied_behind_flag(flag: Any, a: Any, b: Any, out: Any, n: ct.Constant[int]) -> None:
+    if ct.bid(0) == 0:
+        ct.store(a, (0, 0), ct.full((n, n), 2.0, a.dtype))
+        ct.atomic_add(flag, 0, 1, memory_order=ct.MemoryOrder.RELEASE)
+    else:
+        while ct.atomic_cas(flag, 0, 1, 1, memory_order=ct.MemoryOrder.ACQUIRE) != 1:
+            pass
+    x, y = ct.load(a, (0, 0), (n, n)), ct.load(b, (0, 0), (n, n))
+    ct.store(out, (ct.bid(0), 0), ct.mma(x, y, ct.zeros((n, n), ct.float32)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_operands_are_loaded_behind_a_loop_that_waits_for_a_flag(target: str) -> None:
+    """What other blocks have written comes by threads, what nobody writes by TMA."""
+    b = np.random.default_rng(3).integers(-3, 4, (64, 64)).astype(np.float16)
+    out = np.zeros((3 * 64, 64), np.float32)
+    arguments = np.zeros(1, np.int32), np.zeros_like(b), b, out, 64
+    kernel = tileas.compile(multiplied_behind_flag, *arguments, target=target)
+    found = kernel.emulate(*arguments, grid=3, order="drift")
+    assert not found.findings
+    np.testing.assert_array_equal(found.arrays[3], np.tile(2 * b.sum(0, np.float32), (3 * 64, 1)))
+    assert kernel.ptx.count("cp.async.bulk.tensor") == 1

@@ -44,3 +44,25 @@ func.func @after_numbers(%x: memref<256x256xf16>, %p: !nv_tileaa.ptr<i32, 1>, %n
 // CHECK:         nv_tileas.async.tiled_tma_load
 // CHECK:         nv_tileas.atomic_rmw
 // CHECK:         nv_tileas.async.tiled_tma_load
+
+// A number that a block has waited for: a loop acquires it until it is there.
+
+func.func @after_flag(%x: memref<256x256xf16>, %p: !nv_tileaa.ptr<i32, 1>, %i: index) -> !tile attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %v = nv_tileas.view %x : memref<256x256xf16> -> !view
+  %one = arith.constant 1 : i32
+  %none = nv_tileas.create_none : !mem
+  %set = scf.while (%last = %none) : (!mem) -> !mem {
+    %number, %read = nv_tileas.atomic_rmw or %one, %p acquire gpu after %last : !mem : i32, !nv_tileaa.ptr<i32, 1> -> i32, !mem
+    %is_unset = arith.cmpi ne, %number, %one : i32
+    scf.condition(%is_unset) %read : !mem
+  } do {
+  ^bb0(%again: !mem):
+    scf.yield %again : !mem
+  }
+  %t, %done = nv_tileas.tiled_load %v[%i, %i] after %set : !mem {atom = #load, allow_tma = true} : !view -> !tile, !mem
+  func.return %t : !tile
+}
+
+// CHECK-LABEL: func.func @after_flag
+// CHECK:         scf.while
+// CHECK:         nv_tileas.async.tiled_tma_load

@@ -18,9 +18,9 @@ from tileas_xdsl.dialects.nv_tileas.memory.atoms import is_zero
 from tileas_xdsl.dialects.nv_tileas.memory.element_access import GatherLoadOp, LoadOp, StoreOp
 from tileas_xdsl.dialects.nv_tileas.memory.ordering_checks import check_tma_reduction
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledAtomicRmwOp, TiledLoadOp, TiledStoreOp
+from tileas_xdsl.dialects.nv_tileas.pipelines.token_chain import origins
 from tileas_xdsl.dialects.nv_tileas.pipelines.tokens import CreateNoneOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of
-from tileas_xdsl.dialects.nv_tileas.tma.capture import origins
 from tileas_xdsl.dialects.nv_tileas.tma.checks import check_shared_box
 from tileas_xdsl.dialects.nv_tileas.tma.layout import check_shared_layout
 from tileas_xdsl.dialects.nv_tileas.types import AsyncTokenType
