@@ -24,8 +24,8 @@ func.func @words(%address: i64) -> (f32, f32, f32, f32) {
 
 // -----
 
-// A stencil of two taps over bytes: the first and the last one of a row bound the others, and what
-// both taps load is loaded once.  Bytes are put together again by a permutation of words; what takes
+// A stencil of two taps over bytes: a vector is in bounds or not at all if its ends are, of an array
+// that is no shorter, and what both taps load is loaded once.  Bytes are put together again by a permutation of words; what takes
 // that apart takes the byte that was loaded.
 
 func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8, i8) {
@@ -78,13 +78,16 @@ func.func @taps(%base: i64, %x: i32, %n: i32) -> (i32, i8, i8) {
 }
 
 // CHECK-LABEL: func.func @taps
-// CHECK:         arith.cmpi ult, %i, %n : i32
-// CHECK-NEXT:    %[[FOUR:.*]] = arith.constant 4 : i32
-// CHECK-NEXT:    %[[LAST:.*]] = arith.addi %i, %[[FOUR]] : i32
-// CHECK-NEXT:    arith.cmpi ult, %[[LAST]], %n : i32
+// CHECK:         %ok4 = arith.cmpi ult, %i4, %n : i32
+// CHECK-NEXT:    %[[BEGIN:.*]] = arith.cmpi ult, %i, %n : i32
+// CHECK-NEXT:    %[[THREE:.*]] = arith.constant 3 : i32
+// CHECK-NEXT:    %[[LAST:.*]] = arith.addi %i, %[[THREE]] : i32
+// CHECK-NEXT:    %[[END:.*]] = arith.cmpi ult, %[[LAST]], %n : i32
+// CHECK-NEXT:    arith.xori %[[BEGIN]], %[[END]] : i1
+// CHECK:         arith.cmpi ule, %{{.*}}, %n : i32
 // CHECK:         %[[WORD:.*]], %[[NEXT:.*]] = scf.if {{.*}} -> (i32, i8)
-// CHECK:           cute.ptr.load %{{.*}} : !cute.ptr<i32, gmem> -> vector<1xi32>
-// CHECK:           cute.ptr.load %{{.*}} offset 4 : !cute.ptr<i8, gmem> -> i8
+// CHECK:           cute.ptr.load %{{.*}} if %ok0 : !cute.ptr<i32, gmem> -> vector<1xi32>
+// CHECK:           cute.ptr.load %{{.*}} offset 4 if %ok4 : !cute.ptr<i8, gmem> -> i8
 // CHECK:         } else {
 // CHECK-COUNT-5:   cute.ptr.load {{.*}} if {{.*}} -> i8
 // CHECK:         %[[BYTES:.*]] = vector.bitcast

@@ -1,15 +1,19 @@
 """The pass `join-neighbouring-loads`: elements beside one another are loaded at once.
 
-    %a = cute.ptr.load %p if %x < %n            %whole = %x < %n & %x + 5 < %n & %p + 1 is aligned
-    %b = cute.ptr.load %p offset 1 if ...       %a, %word, %f = scf.if %whole {
-    ...                                     ->    ld.b8 [%p]; ld.b32 [%p + 1]; ld.b8 [%p + 5]
-    %f = cute.ptr.load %p offset 5 if ...       } else { six loads, each under its condition }
-                                                %b, %c, %d, %e = bytes of %word
+    %a = cute.ptr.load %p if %x < %n           %whole = (%x + 1 < %n) == (%x + 4 < %n)
+    %b = cute.ptr.load %p offset 1 if ...               & 3 <= %n & %p + 1 is aligned
+    ...                                    ->  %a, %word, %f = scf.if %whole {
+    %f = cute.ptr.load %p offset 5 if ...        ld.b8 [%p] if %x < %n
+                                                 ld.b32 [%p + 1] if %x + 1 < %n
+                                                 ld.b8 [%p + 5] if %x + 5 < %n
+                                               } else { six loads, each under its condition }
+                                               %b, %c, %d, %e = bytes of %word
 
 A thread of a stencil loads the same elements for several of its taps, and those of a row lie side
-by side.  All loads of a block that nothing orders share one condition: every element is within the
-bounds, which are those of the first and of the last one, and vectors are aligned.  Where it fails,
-as at the edges of an array, elements are loaded one by one, each once.
+by side.  All loads of a block that nothing orders share one condition: vectors are aligned, and of
+each all elements are within the bounds or none: the first and the last one agree, and the array is
+no shorter than what lies between them.  So it is at the edges of an array whose rows are a multiple
+of a vector: no warp takes both ways.  Elsewhere elements are loaded one by one, each once.
 
 Bytes that are put together to words again are permuted out of the words that were loaded.
 Source: LLVM's load-store vectoriser, which proves what is tested here.
@@ -23,10 +27,12 @@ from dataclasses import field
 from xdsl.context import Context
 from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import (
+    FloatAttr,
     IntegerAttr,
     IntegerType,
     ModuleOp,
     VectorType,
+    i1,
     i32,
     i64,
 )
@@ -36,6 +42,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.diagnostics.float_bits import bits_of_float
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import IntToPtrOp, LoadOp, MakeFragmentOp
 from tileas_xdsl.dialects.cute import PtrType as MemoryPointer
@@ -58,7 +65,7 @@ from tileas_xdsl.transforms.join_neighbouring_loads.runs import (
 
 @dataclass(frozen=True)
 class JoinNeighbouringLoads(ModulePass):
-    """Load elements beside one another by vectors, where all of them are in bounds.
+    """Load elements beside one another by vectors, where all of them are in bounds, or none.
 
     Of accesses that `separate-constant-offsets` gave one address; idempotent.
     """
@@ -128,14 +135,17 @@ class _Branch:
         return self.value(constant_op(IntegerAttr(value, type_)))
 
     def _condition(self) -> SSAValue:
-        """Whether all elements are in bounds, and all vectors are aligned."""
+        """Whether all vectors are aligned, and none is in bounds in part."""
         holds = dict[tuple[object, ...], SSAValue]()
         for run in self.runs:
-            for other in run.others:
-                holds[(other,)] = other
-            for bound, constants in run.bounds.items():
-                for constant in dict.fromkeys((min(constants), max(constants))):
-                    holds[bound, constant] = self._below(run, bound, constant)
+            for bound, low, high in run.vector_bounds():
+                first, last = (self._below(run, bound, constant) for constant in (low, high))
+                differ = self.value(arith.XOrIOp(first, last))
+                holds[bound, low, high] = self.value(arith.XOrIOp(differ, self.number(1, i1)))
+                distance = self.number(high - low, i32)
+                holds[bound.extent, high - low] = self.value(
+                    comparison(distance, bound.extent, "ule")
+                )
             holds[(run.pointer, "aligned")] = self._is_aligned(run)
         found, *others = holds.values()
         for other in others:
@@ -167,21 +177,25 @@ class _Branch:
         return self.value(arith.AddiOp(made.address, distance))
 
     def _by_windows(self, run: Run) -> Iterator[SSAValue]:
+        """Accesses under the conditions of their first elements."""
+        firsts = run.firsts
         for window in run.windows():
+            first = firsts[window.offset]
             if window.count == 1:
-                load = LoadOp(run.pointer, run.element, offset=window.offset)
-                yield self.value(load)
+                yield self.value(first.clone())
                 continue
             bytes_ = window.count * run.size
             kind = run.element if run.size >= WORD_BYTES else i32
             count = bytes_ // max(run.size, WORD_BYTES)
             type_ = MemoryPointer(kind, "gmem", bytes_)
             pointer = self.value(IntToPtrOp(self._address(run, window), type_))
-            loaded = self.value(LoadOp(pointer, VectorType(kind, [count])))
+            fill = first.fill if run.size >= WORD_BYTES else _word_of(first.fill, run.element)
+            load = LoadOp(pointer, VectorType(kind, [count]), first.pred, fill=fill)
+            loaded = self.value(load)
             yield from (self.value(extraction(loaded, k, kind)) for k in range(count))
 
     def _by_elements(self, run: Run) -> Iterator[SSAValue]:
-        firsts = {offset_of(load): load for load in reversed(run.loads)}
+        firsts = run.firsts
         for window in run.windows():
             elements: list[SSAValue] = []
             for k in range(window.count):
@@ -239,6 +253,17 @@ class _Branch:
         if run.size == 1:
             places |= {value: Byte(word, k) for k, value in enumerate(found.values())}
         return found
+
+
+def _word_of(fill: FloatAttr | IntegerAttr | None, element: Attribute) -> IntegerAttr | None:
+    """A word whose elements are all what is loaded out of bounds."""
+    if fill is None:
+        return None
+    bits = element_bits(element) or 8
+    is_float = isinstance(fill, FloatAttr)
+    own = bits_of_float(fill.value.data, fill.type) if is_float else fill.value.data
+    word = sum((own & ((1 << bits) - 1)) << first for first in range(0, 32, bits))
+    return IntegerAttr(word - (word >> 31 << 32), i32)
 
 
 def _sink(branch: scf.IfOp, arm: Block) -> None:

@@ -83,6 +83,20 @@ class Run:
         """Of the elements, each once."""
         return sorted({offset_of(load) for load in self.loads})
 
+    @property
+    def firsts(self) -> Mapping[int, LoadOp]:
+        """The first load of each element, by offset."""
+        return {offset_of(load): load for load in reversed(self.loads)}
+
+    def vector_bounds(self) -> Iterator[tuple[Bound, int, int]]:
+        """The constants of the ends of vectors under each bound, where they are not one."""
+        for bound, constants in self.bounds.items():
+            places = {offset_of(load): k for load, k in zip(self.loads, constants, strict=True)}
+            for window in self.windows():
+                inside = [places[window.offset + k] for k in range(window.count)]
+                if (low := min(inside)) < (high := max(inside)):
+                    yield bound, low, high
+
     def windows(self) -> Sequence[Window]:
         """The widest aligned accesses that load elements of the run, and no others."""
         found: list[Window] = []
