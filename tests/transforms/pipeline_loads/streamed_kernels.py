@@ -138,3 +138,18 @@ def divergences(x, y, loss, gradient, columns: ct.Constant[int]):
         mean = ct.log(half_p + half_q)
         ct.scatter(loss, at, half_p * p + half_q * q - (half_p + half_q) * mean)
         ct.scatter(gradient, at, ct.astype(half_q * (q - mean), gradient.dtype))
+
+
+@ct.kernel
+def returns_from_the_end(r, v, ends, y, gamma: float, steps: int):
+    """Discounted returns: each step reads lines and what the one behind it has given."""
+    column = ct.bid(0)
+    total = ct.zeros((1, 256), dtype=ct.float32)
+    following = ct.load(v, (steps, column), (1, 256))
+    for k in range(steps):
+        t = steps - 1 - k
+        value, left = ct.load(v, (t, column), (1, 256)), 1.0 - ct.load(ends, (t, column), (1, 256))
+        change = ct.load(r, (t, column), (1, 256)) + gamma * following * left - value
+        total = change + gamma * left * total
+        ct.store(y, (t, column), total)
+        following = value

@@ -27,7 +27,7 @@ PLACES = RNG.integers(-100, 600, 256 * 7 - 50).astype(np.int32)
 def _every_third() -> CompiledKernel:
     x, y = np.zeros(16 * 256, np.float32), np.zeros(256, np.float32)
     kernel = tileas.compile(kernels.every_third, x, y, 0, 16, target="sm_90a")
-    assert re.search(r"rounds_loaded_together = 4\b", kernel.ir("tileas-pipeline-loads"))
+    assert re.search(r"rounds_loaded_together = 8\b", kernel.ir("tileas-pipeline-loads"))
     return kernel
 
 
@@ -132,6 +132,23 @@ def test_a_recurrence_loads_lines_for_several_steps(target: str) -> None:
         state = state + 0.01 * np.outer(key, value - key @ state)
         wanted.append(query @ state)
     np.testing.assert_allclose(found.arrays[3], wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 4, 11])
+def test_rounds_that_wait_for_memory_alone_load_more_than_warps_hide(steps: int) -> None:
+    """Lines of a round take eight registers each, and eight warps have room for those of eight."""
+    r, v, ends = (RNG.standard_normal((n, 512)).astype(np.float32) for n in (11, 12, 11))
+    args = (r, v, (ends > 1).astype(np.float32), np.full_like(r, np.nan), 0.9, steps)
+    kernel = tileas.compile(kernels.returns_from_the_end, *args, target="sm_90a")
+    assert "rounds_loaded_together = 8" in kernel.ir("tileas-pipeline-loads")
+    found = kernel.emulate(*args, grid=2)
+    assert not found.findings
+    total, wanted = np.zeros(512), np.full(r.shape, np.nan)
+    for t in reversed(range(steps)):
+        left = 1 - args[2][t].astype(np.float64)
+        total = r[t] + 0.9 * v[t + 1] * left - v[t] + 0.9 * left * total
+        wanted[t] = total
+    np.testing.assert_allclose(found.arrays[3], wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize(

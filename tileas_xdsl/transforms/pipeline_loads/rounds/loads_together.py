@@ -39,15 +39,20 @@ from tileas_xdsl.dialects.nv_tileaa.attributes import spec_of
 from tileas_xdsl.dialects.nv_tileaa.memory.block_memory import AllocaOp
 from tileas_xdsl.dialects.nv_tileaa.memory.pointers import pointer_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
+from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
 from tileas_xdsl.dialects.nv_tileas.enums import Space
-from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp
-from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadOp, StoreOp
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadOp, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.spaces import element_of, shape_of, space_of
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.nv_tileas.tma.store_order import writes_unordered
 from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.units import WARP
+from tileas_xdsl.scheduling.loops.macro_operations import MacroOperation, is_scheduled, kind_of
+from tileas_xdsl.scheduling.resources.unit_demand import work_of
 from tileas_xdsl.target.arch import Target
+from tileas_xdsl.target.costs.latencies import latencies
+from tileas_xdsl.target.costs.units import Unit
 from tileas_xdsl.target.kernel_abi import RUNS_AT_ONCE
 from tileas_xdsl.threads.pipeline.occupancy import REGISTER_HEADROOM, keeps_rows, resident_registers
 from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import carried_by
@@ -59,13 +64,21 @@ Load: TypeAlias = TiledLoadOp | LoadOp
 BYTES_IN_FLIGHT = 32 * 1024
 """Of a multiprocessor, for the bandwidth of DRAM: 33 bytes a ns, for about 1 us."""
 
-MOST_ROUNDS = 4
+MOST_ROUNDS, MOST_ROUNDS_OF_MEMORY = 4, 8
+"""Loaded together; the latter of loops that wait for memory alone (`WARPS_OF_MEMORY`)."""
 
 WARPS_OF_STREAMS, WARPS_THAT_COMPUTE = 16, 24
 """Of a multiprocessor, at least: those that compute or wait for each other hide that by others.
 
 On an H200 24 warps were faster than 32 with half the loads, and 20 slower, but for sums alone.
 """
+
+WARPS_OF_MEMORY = 8
+"""Where DRAM takes a round `DRAM_OVER_ISSUE` times as long as the schedulers of a multiprocessor:
+what is on its way counts, and few tile blocks with long loops, as recurrences have, are likely.
+"""
+
+DRAM_OVER_ISSUE = 4
 
 WARPS_OF_GRIDS = 8
 """Where a loop steps by the grid: programs start one or two CTAs for each multiprocessor then.
@@ -151,7 +164,7 @@ def _trips(loop: scf.ForOp) -> int | None:
 
 def _whole_rounds(trips: int | None) -> int:
     """Return the rounds, a power of two, that a loop runs at least."""
-    return MOST_ROUNDS if trips is None else 1 << max(1, trips).bit_length() - 1
+    return MOST_ROUNDS_OF_MEMORY if trips is None else 1 << max(1, trips).bit_length() - 1
 
 
 def _may_come_first(
@@ -198,8 +211,9 @@ def _rounds(function: func.FuncOp, loop: scf.ForOp, loads: Sequence[Load], targe
     """Return the rounds, a power of two, whose tiles leave registers for enough warps."""
     spec = spec_of(function)
     threads = spec.num_warps * WARP
-    warps = WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
-    warps = WARPS_OF_GRIDS if steps_by_grid(loop) else warps
+    waits = _waits_for_memory(loop, loads, target)
+    warps = WARPS_OF_MEMORY if waits else _warps(loop, loads)
+    most = MOST_ROUNDS_OF_MEMORY if waits else MOST_ROUNDS
     blocks = max(spec.occupancy if keeps_rows(function) else 1, ceil_div(warps, spec.num_warps))
     blocks = 1 if RUNS_AT_ONCE in function.attributes else blocks
     live = peak_registers(function.body, resident_registers) // threads
@@ -209,9 +223,28 @@ def _rounds(function: func.FuncOp, loop: scf.ForOp, loads: Sequence[Load], targe
         wished = live + (MOST_ROUNDS - 1) * added + REGISTER_HEADROOM
         blocks = min(blocks, max(1, registers // wished))
     available = min(registers // blocks, MAX_REGISTERS) - REGISTER_HEADROOM
-    moved = sum(_bytes(op) for op in loads)
-    wanted = min(MOST_ROUNDS, ceil_div(BYTES_IN_FLIGHT, moved))
+    moved = sum(_bytes(op.result) for op in loads)
+    wanted = min(most, ceil_div(BYTES_IN_FLIGHT, moved))
     return 1 << max(1, min(wanted, 1 + (available - live) // added)).bit_length() - 1
+
+
+def _warps(loop: scf.ForOp, loads: Sequence[Load]) -> int:
+    """Return the warps of a multiprocessor that are to have registers for what a loop loads."""
+    if steps_by_grid(loop):
+        return WARPS_OF_GRIDS
+    return WARPS_OF_STREAMS if _only_streams(loads) else WARPS_THAT_COMPUTE
+
+
+def _waits_for_memory(loop: scf.ForOp, loads: Sequence[Load], target: Target) -> bool:
+    """Whether threads wait for nothing else in a round, and compute a fraction of that time."""
+    if any(isinstance(op, CombiningOp) for op in operations_in(loop.body)):
+        return False
+    costs = latencies(target.name)
+    nodes = [MacroOperation(kind_of(op), [op]) for op in loop.body.block.ops if is_scheduled(op)]
+    issue = sum(work_of(node, costs, 1).units.get(Unit.ISSUE, 0) for node in nodes)
+    stored = [op.value for op in loop.body.block.ops if isinstance(op, TiledStoreOp | StoreOp)]
+    moved = sum(_bytes(value) for value in (*stored, *(op.result for op in loads)))
+    return issue * DRAM_OVER_ISSUE * costs.dram_rate <= moved
 
 
 def _only_streams(loads: Sequence[Load]) -> bool:
@@ -223,8 +256,8 @@ def _only_streams(loads: Sequence[Load]) -> bool:
     return is_little and all(op.name.startswith("arith.") for op in work)
 
 
-def _bytes(op: Load) -> int:
-    return max(1, prod(shape_of(op.result.type) or ()) * bits_of(element_of(op.result.type)) // 8)
+def _bytes(tile: SSAValue) -> int:
+    return max(1, prod(shape_of(tile.type) or ()) * bits_of(element_of(tile.type)) // 8)
 
 
 def _unroll(loop: scf.ForOp, loads: Sequence[Load], rounds: int) -> None:
