@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
+from hypothesis import settings
 
 ORDERS = ("lazy", "eager", "random", "drift")
 """When what is asynchronous completes, and with warps that fall behind."""
@@ -18,3 +20,14 @@ def in_turns(cases: Iterable[Sequence[Any]], orders: Sequence[Any] = ORDERS) -> 
         for number, case in enumerate(cases)
         for k, order in enumerate(orders)
     ]
+
+
+Order = TypeVar("Order")
+
+
+def some(orders: Sequence[Order], case: object, count: int = 1) -> Sequence[Order]:
+    """Return so many of the orders for a case, by its text; all of them in `make sweep`."""
+    if settings().max_examples == settings.get_profile("sweep").max_examples:
+        return orders
+    first = crc32(str(case).encode())
+    return [orders[(first + k) % len(orders)] for k in range(count)]

@@ -12,6 +12,7 @@ from support.assembling import needs_ptxas
 from kernels.compiled import ORDERS
 from kernels.ptx_mutations import dropping
 from kernels.scaled_gemm import in_atoms
+from tests.support.orders import some
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.runtime.emulation import emulate
@@ -148,7 +149,7 @@ def test_every_level_adds_up_the_same(name: str) -> None:
         wanted = _expected(name, rounds)
         tiles = kernel.simulate(*given, rounds, grid=1).arrays[4]
         np.testing.assert_array_equal(tiles, wanted)
-        for order, seed in ORDERS[1:3]:
+        for order, seed in some(ORDERS[1:3], (name, rounds)):
             run = kernel.emulate(*given, rounds, grid=1, order=order, seed=seed)
             assert [str(finding) for finding in run.findings] == [], (rounds, order)
             np.testing.assert_array_equal(run.arrays[4], wanted)

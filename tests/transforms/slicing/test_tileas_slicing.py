@@ -24,6 +24,7 @@ from kernels.simulating import run as run_kernel
 from kernels.simulating import schedules
 from tests.support.assembling import needs_ptxas
 from tests.support.ir import parse
+from tests.support.orders import some
 from tests.support.simulating import kernel, numbers
 from tests.transforms.slicing.sliced import sliced
 from tileas_xdsl.compiled_kernel import CompiledKernel
@@ -313,7 +314,7 @@ def test_slices_are_lowered_to_ptx(gemm: Gemm) -> None:
     for k in (400, 64):
         sizes = {"m": 130, "n": 72, "k": k}
         inputs = gemm.make_inputs(np.random.default_rng(1), sizes)
-        for order, seed in TWO_ORDERS:
+        for order, seed in some(TWO_ORDERS, (gemm, k)):
             found = made.emulate(*inputs, grid=gemm.grid(sizes), order=order, seed=seed)
             assert [str(finding) for finding in found.findings] == []
             assert gemm.check(inputs, found.arrays).is_right

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.orders import ORDERS, some
 from tileas_xdsl.compilation.levels import BUFFERS_BY_TILES
 from tileas_xdsl.compiler import compile
 from tileas_xdsl.pipelines import PIPELINES
@@ -401,9 +402,9 @@ def test_patches_of_images_are_copied_ahead(target: str) -> None:
     padded = np.pad(x.astype(np.float32), ((0, 0), (1, 1), (1, 1), (0, 0)))
     taps = [padded[:, r : r + 8, c : c + 8] for r in range(3) for c in range(3)]
     wanted = np.concatenate(taps, -1) @ w.astype(np.float32)
-    for seed, order in enumerate(("lazy", "eager", "random", "drift")):
+    for order in some(ORDERS, target, 2):
         out = np.zeros((2, 8, 8, 64), np.float16)
-        run = kernel.emulate(x, w, out, grid=(2,), order=order, seed=seed)
+        run = kernel.emulate(x, w, out, grid=(2,), order=order, seed=1)
         assert not run.findings
         np.testing.assert_allclose(run.arrays[-1], wanted, atol=2e-2)
 

@@ -12,6 +12,7 @@ from kernels import Combine, Gemm, Kernel, Permute, Sizes, Unroll
 from kernels.compiled import ORDERS
 from kernels.elements import Array
 from kernels.mutations import all_of, replacing
+from tests.support.orders import some
 from tileas_xdsl.compiler import compile as compile_kernel
 from tileas_xdsl.diagnostics.errors import DiagnosticError
 from tileas_xdsl.interpreters.tile.faults import SimulationError
@@ -24,12 +25,12 @@ def inputs(kernel: Kernel, sizes: Sizes | None = None) -> Sequence[Array]:
 def check(
     kernel: Kernel, target: str, sizes: Sizes | None = None, *, host_code: bool = False
 ) -> None:
-    """The same result from the interpreter and from the emulator in every order, and no finding."""
+    """The same result from the interpreter and from the emulator in two orders, and no finding."""
     sizes = sizes or kernel.sizes
     made = compile_kernel(kernel.text(), target, host_code=host_code)
     given, grid = inputs(kernel, sizes), kernel.grid(sizes)
     assert kernel.check(given, made.simulate(*given, grid=grid).arrays).is_right
-    for order, seed in ORDERS:
+    for order, seed in some(ORDERS, (kernel, target, sizes), 2):
         run = made.emulate(*given, grid=grid, order=order, seed=seed)
         assert [str(finding) for finding in run.findings] == []
         assert run.finished
