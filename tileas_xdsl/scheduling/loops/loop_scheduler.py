@@ -17,10 +17,12 @@ from xdsl.dialects import scf
 
 from tileas_xdsl.analysis.memory.shared_memory import aligned_bytes
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.dialects.kinds import instances_in
+from tileas_xdsl.dialects.kinds import has_instance, instances_in
 from tileas_xdsl.dialects.nv_tileas.attributes import matrix_unit_of
 from tileas_xdsl.dialects.nv_tileas.compute.dot import DotOp
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import CombiningOp
+from tileas_xdsl.dialects.nv_tileas.memory.element_access import LoadBase
+from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase
 from tileas_xdsl.dialects.nv_tileas.spaces import shape_of
 from tileas_xdsl.layout.integers import align_up, ceil_div
 from tileas_xdsl.layout.units import WARP, WARPGROUP_WARPS
@@ -122,6 +124,10 @@ def refusal(graph: DependenceGraph) -> str | None:
         return "it contains a loop; the innermost loops are scheduled"
     kinds = {node.kind for node in graph.nodes}
     if not kinds & {MacroKind.TMA_LOAD, MacroKind.LOAD, MacroKind.DOT}:
+        if has_instance(graph.loop.body, DotOp, TiledLoadBase, LoadBase):
+            return (
+                "what it loads or multiplies is in a branch, where nothing has a place of its own"
+            )
         return "it neither loads nor multiplies tiles, so nothing can overlap"
     return None
 

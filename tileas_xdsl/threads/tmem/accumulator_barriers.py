@@ -201,12 +201,36 @@ def is_awaited_in(e: ThreadBuilder, product: Operation, op: Operation) -> bool:
     """Whether all threads wait inside an operation for an MMA that is issued there."""
     if product in e.plan.waited:
         return True
+    ready = _ready_at(e, product)
+    return ready is not None and op.is_ancestor(ready)
+
+
+def is_awaited_between(
+    e: ThreadBuilder, product: Operation, op: Operation, later: Operation
+) -> bool:
+    """Whether all threads wait for an MMA inside of `op`, or behind it and in front of `later`.
+
+    Both are in one block, of which nobody leaves out what is between.
+    """
+    if is_awaited_in(e, product, op):
+        return True
+    ready, block = _ready_at(e, product), later.parent
+    if ready is None or block is None or op.parent is not block:
+        return False
+    is_there = ready.parent is block
+    return is_there and op.is_before_in_block(ready) and ready.is_before_in_block(later)
+
+
+def _ready_at(e: ThreadBuilder, product: Operation) -> Operation | None:
+    """Return the operation in front of which threads wait for an MMA, if it is of a ring.
+
+    A warp that only issues waits for none: others read what it adds up.
+    """
     assert e.tensor is not None
     ring = e.tensor.of_value[product.results[0]].ring
-    if ring is None:
-        return False
-    accumulator = next(one for one in ring.accumulators if product in one.products)
-    return op.is_ancestor(accumulator.ready_at)
+    if ring is None or not e.reads:
+        return None
+    return next(one for one in ring.accumulators if product in one.products).ready_at
 
 
 def reset_rings(e: ThreadBuilder) -> None:

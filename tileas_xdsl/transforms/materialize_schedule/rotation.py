@@ -36,6 +36,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.ir_queries import is_side_effect_free
+from tileas_xdsl.dialects.nv_tileas.enums import Space
+from tileas_xdsl.dialects.nv_tileas.spaces import space_of
 from tileas_xdsl.scheduling.schedule import SCHEDULE
 from tileas_xdsl.scheduling.schedule_attributes import read_pin
 from tileas_xdsl.transforms.materialize_schedule.alike_loops import (
@@ -57,8 +59,15 @@ def rotate(loops: Sequence[scf.ForOp]) -> Sequence[scf.ForOp] | str:
         problem = _problem(loops[0], _late(loops[0], stage))
         if problem is not None:
             return problem
-        loops = _write(_chain(loops, stage))
+        chain = _chain(loops, stage)
+        if (tile := next(filter(_is_in_shared_memory, chain[0].carried), None)) is not None:
+            return f"an operation of a later stage reads {tile.type}, of which there is one"
+        loops = _write(chain)
     return loops
+
+
+def _is_in_shared_memory(value: SSAValue) -> bool:
+    return space_of(value.type) is Space.SMEM
 
 
 def _late(loop: scf.ForOp, stage: int) -> set[Operation]:

@@ -126,7 +126,7 @@ def load_loop(function: func.FuncOp) -> LoadLoop | str | None:
         if isinstance(found, LoadLoop):
             return with_following(found)
         problem = problem or found
-    return problem or "no loop loads what it multiplies"
+    return problem or "no for loop loads what it multiplies, in each round"
 
 
 def with_following(first: LoadLoop) -> LoadLoop:

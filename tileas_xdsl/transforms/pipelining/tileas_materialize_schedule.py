@@ -144,7 +144,7 @@ class TileasMaterializeSchedule(ModulePass):
             _refuse(loop, found or "it loads nothing by TMA that it multiplies")
             return
         if not found.is_by_tma:
-            _refuse(loop, "some of its loads are through pointers")
+            _refuse(loop, "threads copy some of its tiles, as TMA cannot load them")
             return
         numbers = {load: k for k, load in enumerate(loads_of(loop))}
         stages = [schedule.plan.stages(numbers[load]) or 2 for load in found.tma_loads]

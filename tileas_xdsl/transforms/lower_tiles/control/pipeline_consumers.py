@@ -50,7 +50,7 @@ from tileas_xdsl.threads.pipeline.stage_consumers import (
     products_of,
     uses_what_it_reads,
 )
-from tileas_xdsl.threads.tmem.accumulator_barriers import is_awaited_in
+from tileas_xdsl.threads.tmem.accumulator_barriers import is_awaited_between, is_awaited_in
 from tileas_xdsl.transforms.lower_tiles.control.stage_access import bind_stage, reader_of, stages_of
 from tileas_xdsl.transforms.lower_tiles.control.stage_release import (
     finish_in_loop,
@@ -100,13 +100,32 @@ def _read(e: ThreadBuilder, op: StageOp, stages: Stages, index: StageIndex) -> S
 
 
 def consumer_release(e: ThreadBuilder, op: ConsumerReleaseOp) -> Sequence[Lowered]:
-    """Each warp arrives once, in every block that loads into the stage."""
+    """Each warp arrives once, in every block that loads into the stage.
+
+    A commit behind the last wait would arrive when the CTA has ended: where products were awaited,
+    a thread arrives for them.
+    """
     token = e.get(op.token)
     assert isinstance(token, OrderToken)
     assert token.stages is not None
     assert token.index is not None
-    release(e, token.stages, token.index)
+    release(e, token.stages, token.index, done=_all_awaited(e, op))
     return [OrderToken(token.stages)]
+
+
+def _all_awaited(e: ThreadBuilder, release: ConsumerReleaseOp) -> bool:
+    """Whether all products that read a stage, since it was waited for, have been awaited.
+
+    A token that a loop carries may be of a stage that was read before: then it is unknown.
+    """
+    token = release.token
+    while isinstance(read := token.owner, ConsumerReadOp):
+        tiles = read.regions[0].block.args if read.regions else ()
+        products = [product for tile in tiles for product in products_of(tile)]
+        if not all(is_awaited_between(e, product, read, release) for product in products):
+            return False
+        token = read.token
+    return isinstance(token.owner, ConsumerWaitOp)
 
 
 def consume_one(e: ThreadBuilder, op: ConsumeOneOp) -> Sequence[Lowered]:
