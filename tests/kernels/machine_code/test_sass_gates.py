@@ -14,6 +14,7 @@ from support.assembling import needs_nvdisasm
 
 pytest.importorskip("cuda.tile")
 
+from kernels import tl
 from kernels.cutile.activations import silu
 from kernels.cutile.attention import attention
 from kernels.cutile.batched_matmul import batched_matmul
@@ -24,6 +25,7 @@ from kernels.cutile.split_k import split_k_atomic
 from kernels.cutile.transpose import transpose
 from tests.cutile_loops import windowed
 from tests.cutile_products import biased
+from tests.support.compiling import compile as compile_text
 from tileas_xdsl.backend.ptxas import Assembled
 from tileas_xdsl.backend.sass import Kernel, Loop, disassemble
 from tileas_xdsl.compiler import compile
@@ -174,3 +176,18 @@ def test_code_is_within_its_gate(name: str) -> None:
     (code,) = disassemble(made.cubin).values()
     assert made.spills == 0
     gate(Code(made, code))
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@needs_nvdisasm
+def test_a_product_of_buffers_is_within_the_gate_of_tiles(element: str) -> None:
+    """Bias and gelu behind sums of 128x256, of any extents: instructions of 256 columns."""
+    program = tl.Gemm(element, bm=128, bn=256, bk=32, stages=4)
+    made = compile_text(program.text(), "sm_90a").assemble()
+    (kernel,) = disassemble(made.cubin).values()
+    code = Code(made, kernel)
+    loop = code.multiplying()
+    suffix = "F32.BF16" if element == "bf16" else "F32"
+    assert made.spills == 0
+    assert loop.count(f"HGMMA.64x256x16.{suffix}") == loop.count("HGMMA") == 2
+    assert [loop.count(name) for name in ("LDG", "LDS", "STS", "BAR")] == [0, 0, 0, 0]
