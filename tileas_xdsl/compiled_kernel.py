@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -14,7 +14,9 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tileas_xdsl.compilation.api_arguments import expect, expect_options
 from tileas_xdsl.compilation.levels import THREADS_KERNEL
+from tileas_xdsl.compilation.module_kernels import KernelOp, kernel_named
 from tileas_xdsl.compilation.pass_execution import make_pass, run_pass
+from tileas_xdsl.compilation.passes_again import PassesAgain
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
@@ -22,7 +24,7 @@ from tileas_xdsl.dialects.ptx.structure.control import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
-from tileas_xdsl.target.launches.specializations import LaunchPredicate
+from tileas_xdsl.target.launches.specializations import Grid, LaunchPredicate
 
 if TYPE_CHECKING:
     from tileas_xdsl.backend.ptxas import Assembled
@@ -36,44 +38,9 @@ if TYPE_CHECKING:
     from tileas_xdsl.runtime.levels import LevelResult
     from tileas_xdsl.runtime.specializations import Specializations
     from tileas_xdsl.target.kernel_abi import KernelAbi
-from tileas_xdsl.target.launches.specializations import Grid
 
 ROW_BITS = 128
 """What rows of arrays are multiples of that a kernel makes promises of: TMA moves 16 bytes."""
-
-KernelOp: TypeAlias = func.FuncOp | EntryOp
-"""A kernel on any level from tiles on."""
-
-
-def kernels_in(module: ModuleOp) -> Sequence[KernelOp]:
-    """Return the kernels of a module of tiles, of threads or of PTX."""
-    return [
-        op
-        for op in module.ops
-        if isinstance(op, EntryOp) or (isinstance(op, func.FuncOp) and not op.is_declaration)
-    ]
-
-
-def kernel_named(module: ModuleOp, name: str | None) -> KernelOp:
-    """Return the kernel of a name, or the only one; raises `OpError` if there is no such one."""
-    kernels = kernels_in(module)
-    found = [op for op in kernels if name in (None, op.sym_name.data)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(f"@{op.sym_name.data}" for op in kernels) or "none"
-    wanted = (
-        "which kernel to compile is not said" if name is None else f"there is no kernel @{name}"
-    )
-    hint = did_you_mean(name or "", [op.sym_name.data for op in kernels])
-    raise op_error(module, f"{wanted}; {hint or f'the module has {names}'}", prefix=False)
-
-
-def module_of(kernel: KernelOp, module: ModuleOp, target: str) -> ModuleOp:
-    """Return a module with a kernel of another one, and with all there that is no kernel."""
-    kept = [op for op in module.ops if op is kernel or not isinstance(op, KernelOp)]
-    made = ModuleOp([op.clone() for op in kept], dict(module.attributes))
-    set_target(made, target)
-    return made
 
 
 @dataclass(frozen=True)
@@ -86,27 +53,6 @@ class Stage:
 
 MOST_CHOSEN = 256
 """Launches whose specialization is kept."""
-
-
-class _PassesAgain:
-    """The passes of a kernel, which run again as far as somebody asks; anew for an earlier one."""
-
-    def __init__(self, modules: Callable[[], Iterator[tuple[ArgSpec, ModuleOp]]]) -> None:
-        self._modules = modules
-        self._begin()
-
-    def _begin(self) -> None:
-        self._running = self._modules()
-        self._number = -1
-
-    def after(self, number: int) -> ModuleOp:
-        """Return the module that a pass left, which the next one changes."""
-        if number < self._number:
-            self._begin()
-        while self._number < number:
-            _, self._left = next(self._running)
-            self._number += 1
-        return self._left
 
 
 @dataclass
@@ -232,8 +178,8 @@ class CompiledKernel:
         return max(number for number, name in enumerate(names) if name == stage)
 
     @cached_property
-    def _again(self) -> _PassesAgain:
-        return _PassesAgain(self.modules)
+    def _again(self) -> PassesAgain:
+        return PassesAgain(self.modules)
 
     def modules(self) -> Iterator[tuple[ArgSpec, ModuleOp]]:
         """Run the passes again; the same module after each one, then that of the kernel alone."""

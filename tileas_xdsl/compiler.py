@@ -30,10 +30,11 @@ from tileas_xdsl.collection import collected_rarely
 from tileas_xdsl.compilation.api_arguments import expect, pass_specs
 from tileas_xdsl.compilation.compiled_module import CompiledModule
 from tileas_xdsl.compilation.levels import BUFFERS, BUFFERS_BY_TILES, Level, level_of, remaining
+from tileas_xdsl.compilation.module_kernels import kernel_named, kernels_in, module_of
 from tileas_xdsl.compilation.pass_execution import make_pass
 from tileas_xdsl.compilation.reproducers import PassRunner
 from tileas_xdsl.compilation.specializing import specializing_pass
-from tileas_xdsl.compiled_kernel import CompiledKernel, Stage, kernel_named, kernels_in, module_of
+from tileas_xdsl.compiled_kernel import CompiledKernel, Stage
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.deep_stack import deep_on_demand
 from tileas_xdsl.diagnostics.emission import BrokenPassError, emit_remark, op_error

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from tileas_xdsl.compiled_kernel import CompiledKernel, KernelOp, kernels_in
+from tileas_xdsl.compilation.module_kernels import KernelOp, kernels_in
+from tileas_xdsl.compiled_kernel import CompiledKernel
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.printing import module_text
 

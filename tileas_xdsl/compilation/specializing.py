@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
-from tileas_xdsl.compiled_kernel import kernels_in
+from tileas_xdsl.compilation.module_kernels import kernels_in
 from tileas_xdsl.pipelines import (
     ASKING,
     BOUND_ROWS,
