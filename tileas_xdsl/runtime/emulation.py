@@ -69,6 +69,19 @@ class Emulation:
     counter: AccessCounter | None = None
     """What was counted besides: instructions, bytes of bulk copies."""
 
+    @staticmethod
+    def of(report: Report, arrays: Sequence[Any]) -> Emulation:
+        """Return what a run of PTX came to, with the arrays of the tile kernel."""
+        return Emulation(
+            arrays,
+            report.findings,
+            report.instructions,
+            report.finished,
+            report.printed,
+            report.accesses,
+            report.counter,
+        )
+
 
 def emulate(
     ptx: str,
@@ -116,15 +129,7 @@ def emulate(
         limit=limit,
         count_accesses=count_accesses,
     )
-    return Emulation(
-        _arrays(report, abi, own),
-        report.findings,
-        report.instructions,
-        report.finished,
-        report.printed,
-        report.accesses,
-        report.counter,
-    )
+    return Emulation.of(report, _arrays(report, abi, own))
 
 
 def _set_hidden(values: list[Any], abi: KernelAbi, grid: tuple[int, int, int]) -> None:

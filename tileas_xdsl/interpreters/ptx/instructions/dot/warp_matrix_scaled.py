@@ -21,7 +21,10 @@ from tileas_xdsl.interpreters.ptx.execution.lane_mask import Array, spread, warp
 from tileas_xdsl.interpreters.ptx.execution.state import ConvergenceGroup
 from tileas_xdsl.interpreters.ptx.execution.waits import Absence, reconverge
 from tileas_xdsl.interpreters.ptx.instructions.base import STOP, Semantics, Site, Step
-from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import build_metadata
+from tileas_xdsl.interpreters.ptx.instructions.dot.sparse_metadata import (
+    SparseMetadata,
+    build_metadata,
+)
 from tileas_xdsl.interpreters.ptx.instructions.dot.warp_matrix import (
     build_mma,
     locations,
@@ -83,6 +86,38 @@ class _Scales:
         return QUAD // self.threads
 
 
+@dataclass(frozen=True, slots=True)
+class _ScaledProduct:
+    """The product of one warp: how its operands are held, and where their scales are."""
+
+    name: str
+    """Of the register layouts: `mma.m16n8k32.8bit`."""
+    elements: tuple[str, str]
+    """Of A and B."""
+    scale_layout: tuple[int, str]
+    """Scales along K, and their format."""
+    scales: tuple[_Scales, _Scales]
+    metadata: SparseMetadata | None
+    """Of a sparse A."""
+
+    def of_warp(self, f: ConvergenceGroup, warp: int, words: Mapping[str, Array]) -> Array:
+        """Return D as words (lanes, registers), from those of A, B and C."""
+        of_a, of_b = self.elements
+        mine = slice(WARP * warp, WARP * warp + WARP)
+        kept = _matrix(words["a"], f"{self.name}.a", of_a)
+        sparse = self.metadata
+        whole = kept if sparse is None else spread_along_k(kept, sparse.columns(f, warp))
+        parts = np.split(words["b"], 1 if sparse is None else 2, 1)
+        other = np.concatenate([_matrix(part, f"{self.name}.b", of_b) for part in parts], 1)
+        left, right = (
+            scaled(matrix, side.of(f, mine, len(matrix), self.scale_layout))
+            for side, matrix in zip(self.scales, (whole, other), strict=True)
+        )
+        row, column = locations(f"{self.name}.c")
+        total = (left @ right.T)[row, column] + numbers_of(words["c"], "f32")
+        return words_of(total, "f32", saturate=False)
+
+
 def build_any_mma(site: Site) -> Step:
     """`mma`, with block scales or without."""
     return _build_scaled(site) if "block_scale" in site.modifiers else build_mma(site)
@@ -108,11 +143,12 @@ def _build_scaled(site: Site) -> Step:
         "c": site.fragment(3, (REGISTERS["c"],), F32),
     }
     k = int(facts.shape.rpartition("k")[2])
-    count, name = k // facts.block[vector], f"mma.{shape}.{FAMILY[shape]}"
     bits = int(FAMILY[shape].removesuffix("bit"))
     metadata = build_metadata(site, 4, bits, 2 * k, ordered=True) if sparse else None
     first = 6 if sparse else 4
-    sides = [_scales_at(site, first + index, threads) for index, threads in ((0, 2), (2, 4))]
+    scales_a, scales_b = _scales_at(site, first, 2), _scales_at(site, first + 2, 4)
+    name, layout = f"mma.{shape}.{FAMILY[shape]}", (k // facts.block[vector], format_)
+    product = _ScaledProduct(name, (a, b), layout, (scales_a, scales_b), metadata)
 
     def step(f: ConvergenceGroup) -> int | None:
         if not reconverge(f, "mma.sync", absence=Absence.NONE):
@@ -123,19 +159,10 @@ def _build_scaled(site: Site) -> Step:
             for part, found in slots.items()
         }
         result = np.zeros_like(words["c"])
-        row, column = locations(f"{name}.c")
         for warp in warps_of(f.mask):
             mine = slice(WARP * warp, WARP * warp + WARP)
-            kept = _matrix(words["a"][mine], f"{name}.a", a)
-            whole = kept if metadata is None else spread_along_k(kept, metadata.columns(f, warp))
-            parts = np.split(words["b"][mine], halves, 1)
-            other = np.concatenate([_matrix(part, f"{name}.b", b) for part in parts], 1)
-            left, right = (
-                scaled(matrix, side.of(f, mine, len(matrix), (count, format_)))
-                for side, matrix in zip(sides, (whole, other), strict=True)
-            )
-            total = (left @ right.T)[row, column] + numbers_of(words["c"][mine], "f32")
-            result[mine] = words_of(total, "f32", saturate=False)
+            own = {part: table[mine] for part, table in words.items()}
+            result[mine] = product.of_warp(f, warp, own)
         for i, dest in enumerate(dests):
             f.r[dest] = np.ascontiguousarray(result[:, i])
         return None
