@@ -20,7 +20,7 @@ from tileas_xdsl.compilation.passes_again import PassesAgain
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 from tileas_xdsl.printing import module_text
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks

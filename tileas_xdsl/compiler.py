@@ -44,7 +44,7 @@ from tileas_xdsl.diagnostics.parsing.inputs import read_input
 from tileas_xdsl.diagnostics.parsing.located_parser import parse_module
 from tileas_xdsl.diagnostics.verification.verify import verify_module
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.dialects.target_attribute import located_target, set_target
 from tileas_xdsl.frontend.inputs import load_tile_ir, parse_input
 from tileas_xdsl.frontend.tilelang.traced.source import is_tilelang

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.suggest import did_you_mean
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.dialects.target_attribute import set_target
 
 KernelOp: TypeAlias = func.FuncOp | EntryOp

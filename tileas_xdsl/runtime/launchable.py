@@ -9,7 +9,7 @@ from typing import Protocol
 from xdsl.dialects import func
 
 from tileas_xdsl.backend.ptxas import Assembled
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.frontend.signature import Parameter
 from tileas_xdsl.target.kernel_abi import (
     KernelAbi,

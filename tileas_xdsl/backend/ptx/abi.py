@@ -25,7 +25,7 @@ from tileas_xdsl.backend.ptx.launch_attributes import (
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     DIVIDED,

@@ -13,8 +13,8 @@ from xdsl.ir import Attribute
 from tileas_xdsl.backend.ptx.file_names import file_name_in_ptx
 from tileas_xdsl.backend.ptx.printer_entry import EntryWriter
 from tileas_xdsl.diagnostics.emission import op_error
-from tileas_xdsl.dialects.ptx.structure.control import DIRECTIVES, EntryOp, SharedOp
 from tileas_xdsl.dialects.ptx.structure.declarations import FunctionOp, GlobalOp
+from tileas_xdsl.dialects.ptx.structure.entries import DIRECTIVES, EntryOp, SharedOp
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.dialects.target_attribute import module_target
 

@@ -32,7 +32,8 @@ from tileas_xdsl.dialects.ptx.base import PtxOp, count_of, kind_of, type_of
 from tileas_xdsl.dialects.ptx.dot.wgmma import WgmmaOp
 from tileas_xdsl.dialects.ptx.elementwise.values import ConstOp, ExtractOp, PackOp, UndefOp
 from tileas_xdsl.dialects.ptx.emission import opcode_of
-from tileas_xdsl.dialects.ptx.structure.control import CondBraOp, EntryOp
+from tileas_xdsl.dialects.ptx.structure.control import CondBraOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.dialects.ptx.types import RegType
 from tileas_xdsl.target.arch import Target
 from tileas_xdsl.target.isa.kinds import KINDS

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tileas_xdsl.dialects.ptx.structure.calls import *
     from tileas_xdsl.dialects.ptx.structure.control import *
     from tileas_xdsl.dialects.ptx.structure.declarations import *
+    from tileas_xdsl.dialects.ptx.structure.entries import *
     from tileas_xdsl.dialects.ptx.synchronisation.barriers import *
     from tileas_xdsl.dialects.ptx.synchronisation.launch_control import *
     from tileas_xdsl.dialects.ptx.synchronisation.mbarrier import *
@@ -74,8 +75,9 @@ else:
             ),
             "special": "AddressOp CvtaOp LdParamOp ParamAddressOp SregOp",
             "structure.calls": "CallOp LocalOp",
-            "structure.control": "BraOp CondBraOp EndOp EntryOp ExitOp RetOp SharedOp SymbolOp",
+            "structure.control": "BraOp CondBraOp EndOp ExitOp RetOp",
             "structure.declarations": "DeclarationOp FunctionOp GlobalOp",
+            "structure.entries": "EntryOp SharedOp SymbolOp",
             "synchronisation.barriers": (
                 "BarArriveOp BarRedOp BarSyncOp BarWarpSyncOp ClusterArriveOp ClusterBarrierOp "
                 "ClusterWaitOp FenceMbarrierInitOp FenceOp FenceProxyOp FenceProxyTensormapOp"

@@ -30,8 +30,8 @@ from tileas_xdsl.dialects.ptx.checks import (
     check_type,
 )
 from tileas_xdsl.dialects.ptx.emission import Writer
-from tileas_xdsl.dialects.ptx.structure.control import SharedOp
 from tileas_xdsl.dialects.ptx.structure.declarations import GlobalOp
+from tileas_xdsl.dialects.ptx.structure.entries import SharedOp
 from tileas_xdsl.dialects.ptx.types import ParamType, RegType, reg
 from tileas_xdsl.target.isa.kinds import BITS, MEMORY_KINDS
 from tileas_xdsl.target.isa.tables.memory.keywords import ACCESS_TYPES

@@ -19,7 +19,7 @@ from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.errors import ArgumentError
 from tileas_xdsl.dialects.cute.types.pointers import PtrType
 from tileas_xdsl.dialects.cute.types.views import MemRefType
-from tileas_xdsl.dialects.ptx.structure.control import EntryOp
+from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.interpreters.tile import arguments as tiles
 from tileas_xdsl.interpreters.tile.arguments import Parameter
 from tileas_xdsl.interpreters.tile.numerics.element_types import dtype_of

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
-from tileas_xdsl.dialects.ptx.structure.control import SymbolOp, check_name
+from tileas_xdsl.dialects.ptx.structure.entries import SymbolOp, check_name
 from tileas_xdsl.layout.integers import is_power_of_two
 
 PASSED = ("b32", "b64", "f32", "f64")

@@ -42,7 +42,7 @@ from tileas_xdsl.dialects.cute_nvgpu import (
 )
 from tileas_xdsl.dialects.ir_queries import has_trait
 from tileas_xdsl.dialects.kinds import Kinds, has_instance
-from tileas_xdsl.dialects.ptx.structure.control import is_name
+from tileas_xdsl.dialects.ptx.structure.entries import is_name
 from tileas_xdsl.dialects.ptx.types import ParamType
 from tileas_xdsl.target.arch import Target
 

@@ -13,7 +13,7 @@ from tileas_xdsl.backend.ptx.lowering.forms import form_of
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.nv_tileaa.memory.globals import GlobalOp
-from tileas_xdsl.dialects.ptx.structure.control import is_name
+from tileas_xdsl.dialects.ptx.structure.entries import is_name
 
 ALIGNMENT = 16
 """Bytes: the widest access of a thread."""
