@@ -59,6 +59,15 @@ def test_what_dram_moves_takes_as_long_in_any_parts() -> None:
     assert not weights.suits((64,), (1, 60, 1), 132)
 
 
+def test_dram_gives_less_of_lines_that_tile_blocks_share() -> None:
+    """Four tile blocks read rows and columns twice: fewer parts load what DRAM gives of them."""
+    shared = replace(ALONE, loads=(SummedLoad(1 << 15, (0,)), SummedLoad(1 << 15, (1,))))
+    apart = replace(ALONE, loads=(SummedLoad(1 << 15, (0, 1)),))
+    launch = ((1024,), (2, 2, 1), 132)
+    assert apart.least_cycles(*launch) < shared.least_cycles(*launch)
+    assert shared.parts((1024,), (2, 2, 1), 132) < apart.parts((1024,), (2, 2, 1), 132)
+
+
 def test_ctas_that_do_not_run_at_once_are_no_choice() -> None:
     four = replace(ALONE, ctas=4)
     assert four.least_cycles((64,), (33, 1, 1), 132) < IMPOSSIBLE

@@ -38,20 +38,23 @@ def of_k(columns: int | None) -> Sequence[Any]:
 
 
 @pytest.mark.parametrize(
-    ("grid", "wanted"),
+    ("grid", "columns", "wanted"),
     [
-        ((16, 1, 1), 2),  # whose iterations are divided, too
-        ((30, 1, 1), 4),  # 120 CTAs in clusters of four, which have no more room
-        ((11, 3, 1), 2),
-        ((11, 3, 2), 2),
-        ((67, 1, 1), 1),  # two CTAs each would not run at once
-        ((132, 1, 1), 1),
-        ((133, 1, 1), 0),  # nor these
-        ((0, 1, 1), 0),
+        ((16, 1, 1), 4096, 2),  # whose iterations are divided, too
+        ((30, 1, 1), 4096, 2),
+        ((30, 1, 1), 1024, 4),  # 120 CTAs in clusters of four, which have no more room
+        ((11, 3, 1), 4096, 2),
+        ((11, 3, 2), 4096, 2),
+        ((67, 1, 1), 4096, 1),  # two CTAs each would not run at once
+        ((132, 1, 1), 4096, 1),
+        ((133, 1, 1), 4096, 0),  # nor these
+        ((0, 1, 1), 4096, 0),
     ],
 )
-def test_as_many_ctas_as_run_at_once_divide_a_tile_block(grid: Any, wanted: int) -> None:
-    arguments, of_clusters = of_k(4096), RecordingGpu().multiprocessors_of_clusters
+def test_as_many_ctas_as_run_at_once_divide_a_tile_block(
+    grid: Any, columns: int, wanted: int
+) -> None:
+    arguments, of_clusters = of_k(columns), RecordingGpu().multiprocessors_of_clusters
 
     def choose(predicate: LaunchPredicate) -> bool:
         return suits(predicate, arguments, grid, of_clusters)
@@ -72,7 +75,7 @@ def test_clusters_are_counted_where_all_multiprocessors_would_suffice() -> None:
 
     PRODUCT.abi.wanted(lambda one: suits(one, of_k(4096), (64, 64, 1), of_clusters))
     assert set(asked) == {1}
-    PRODUCT.abi.wanted(lambda one: suits(one, of_k(4096), (4, 4, 1), of_clusters))
+    PRODUCT.abi.wanted(lambda one: suits(one, of_k(1024), (4, 4, 1), of_clusters))
     assert set(asked) == {1, 4}
 
 

@@ -49,9 +49,9 @@ _CASTS, CAST = Kinds(arith.SIToFPOp, arith.UIToFPOp, arith.ExtFOp, arith.TruncFO
 """Conversions, each as long as so many other operations.  On an H200 128x64 weights of 8 bits take
 425 cycles, which are converted, those of 4 bits 800, of five operations."""
 
-FEW_RATE, MULTICAST_RATE = 90, 75
-"""Bytes that a CTA fetches in a cycle where half of the multiprocessors do, and that it gets of
-what its cluster fetches, on an H200."""
+FEW_RATE, PART_RATE, MULTICAST_RATE = 90, 55, 60
+"""Bytes that a CTA fetches in a cycle where half of the multiprocessors do, and where all of them
+have parts of tile blocks, and that it gets of what its cluster fetches, on an H200."""
 
 MIN_SUM_BYTES, NARROW_CYCLES = 4 * 64 * 128, 550
 """Sums of a CTA of a tile block that others compute with it, from which on it does not wait for
@@ -129,7 +129,7 @@ def launches_that_gain(
     got, fetched = (sum(map(attrgetter(name), loads.values())) for name in ("got", "fetched"))
     computed = (product_cycles(loop, times) + _arithmetic_cycles(loop)) // ctas
     computed = max(computed, got // MULTICAST_RATE if ctas > 1 else 1)
-    of_part = max(times.transfer(fetched), computed)
+    of_part = max(fetched // PART_RATE, computed)
     is_narrow = ctas > 1 and sums < MIN_SUM_BYTES
     return DividedSums(
         *(together, ctas, max(fetched // FEW_RATE, computed)),
