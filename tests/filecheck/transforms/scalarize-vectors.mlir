@@ -97,3 +97,71 @@ func.func @dynamic(%x: vector<2xi64>, %k: index) {
 // CHECK-LABEL: func.func @dynamic
 // CHECK-NEXT:    arith.addi
 // CHECK-NEXT:    vector.extract %sums[%k]
+
+// -----
+
+// A byte that was packed into a word is read as it was, also out of a longer vector.
+
+func.func @packed(%loaded: vector<4xi8>, %low: i8, %high: i8) {
+  %eight = arith.constant 8 : i32
+  %a = arith.extui %low : i8 to i32
+  %b = arith.extui %high : i8 to i32
+  %moved = arith.shli %b, %eight : i32
+  %word = arith.ori %a, %moved : i32
+  %one = "cute.fragment.make"(%word) : (i32) -> vector<1xi32>
+  %bytes = vector.bitcast %one : vector<1xi32> to vector<4xi8>
+  %whole = "cute.fragment.make"(%loaded, %bytes) : (vector<4xi8>, vector<4xi8>) -> vector<8xi8>
+  %x = vector.extract %whole[5] : i8 from vector<8xi8>
+  "test.op"(%x) : (i8) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @packed
+// CHECK-NEXT:    "test.op"(%high) : (i8) -> ()
+// CHECK-NEXT:    func.return
+
+// -----
+
+// What else a word has is read out of it: nothing put the byte there, or terms overlap.
+
+func.func @not_packed(%loaded: vector<4xi8>, %low: i8, %high: i8) {
+  %four = arith.constant 4 : i32
+  %a = arith.extui %low : i8 to i32
+  %b = arith.extui %high : i8 to i32
+  %moved = arith.shli %b, %four : i32
+  %word = arith.ori %a, %moved : i32
+  %one = "cute.fragment.make"(%word) : (i32) -> vector<1xi32>
+  %bytes = vector.bitcast %one : vector<1xi32> to vector<4xi8>
+  %whole = "cute.fragment.make"(%loaded, %bytes) : (vector<4xi8>, vector<4xi8>) -> vector<8xi8>
+  %x = vector.extract %whole[1] : i8 from vector<8xi8>
+  %y = vector.extract %whole[4] : i8 from vector<8xi8>
+  "test.op"(%x, %y) : (i8, i8) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @not_packed
+// CHECK:         %x = vector.extract %whole[1]
+// CHECK-NEXT:    %y = vector.extract %whole[4]
+// CHECK-NEXT:    "test.op"(%x, %y)
+
+// -----
+
+// Halves of loaded bytes are computed four at a time.
+
+func.func @halves(%q: !cute.ptr<i8, smem, align<4>>) {
+  %mask = arith.constant dense<15> : vector<4xi8>
+  %four = arith.constant dense<4> : vector<4xi8>
+  %bytes = cute.ptr.load %q : !cute.ptr<i8, smem, align<4>> -> vector<4xi8>
+  %low = arith.andi %bytes, %mask : vector<4xi8>
+  %high = arith.shrui %bytes, %four : vector<4xi8>
+  %x = vector.extract %low[0] : i8 from vector<4xi8>
+  %y = vector.extract %high[0] : i8 from vector<4xi8>
+  "test.op"(%x, %y) : (i8, i8) -> ()
+  func.return
+}
+
+// CHECK-LABEL: func.func @halves
+// CHECK:         %low = arith.andi %bytes, %mask : vector<4xi8>
+// CHECK-NEXT:    %high = arith.shrui %bytes, %four : vector<4xi8>
+// CHECK-NEXT:    %x = vector.extract %low[0]
+// CHECK-NEXT:    %y = vector.extract %high[0]

@@ -16,6 +16,7 @@ becomes
 A tile of a thread is one vector, which an operation gives as a whole.  Of addresses and masks only
 single elements are used, each by one access; a vector of them in front of all accesses costs the
 registers that ptxas then spills.  What other operations read whole, or in another block, stays.
+An element that was put into a vector, or packed into a word of one, is read where it comes from.
 Source: the scalarizer of LLVM, which begins at what is stored instead.
 """
 
@@ -38,7 +39,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.walking import operands_of
@@ -49,6 +49,7 @@ from tileas_xdsl.dialects.kinds import Kinds, instances_in
 from tileas_xdsl.dialects.memoized_walks import memoized_walk
 from tileas_xdsl.dialects.xdsl_ops import constant_op, extraction, on_types
 from tileas_xdsl.threads.registers.vector_values import element_type
+from tileas_xdsl.transforms.arithmetic.vector_parts import put_in
 
 _MADE, _VECTORS = Kinds(vector.BroadcastOp, MakeFragmentOp), Kinds(VectorType)
 
@@ -80,9 +81,12 @@ class _Scalarizer:
     def replace(self, extract: vector.ExtractOp) -> None:
         """Let what reads an element read what is computed in the extract's place."""
         position = _constant_position(extract)
-        if position is None or not self._is_computed_alone(extract.vector, extract):
+        if position is None:
             return
-        element = self._element(extract.vector, position, extract)
+        if self._is_computed_alone(extract.vector, extract):
+            element = self._element(extract.vector, position, extract)
+        elif (element := self._put_in(extract.vector, position)) is None:
+            return
         self._read.append(extract.vector)
         extract.results[0].replace_all_uses_with(element)
         Rewriter.erase_op(extract)
@@ -92,7 +96,7 @@ class _Scalarizer:
         waiting = list(dict.fromkeys(value.owner for value in self._read))
         while waiting:
             op = waiting.pop()
-            if isinstance(op, Block) or op.parent is None or not is_trivially_dead(op):
+            if isinstance(op, Block) or op.parent is None or not _is_dead(op):
                 continue
             waiting += dict.fromkeys(value.owner for value in op.operands)
             Rewriter.erase_op(op)
@@ -149,12 +153,28 @@ class _Scalarizer:
                 operands = [self._element(each, position, reader) for each in made.operands]
                 return _inserted(on_types(made, operands, [type_]), reader)
             case _:
+                found = self._put_in(value, position)
+                if found is not None:
+                    return found
                 return _inserted(extraction(value, position, type_), reader)
+
+    def _put_in(self, value: SSAValue, position: int) -> SSAValue | None:
+        """Return the scalar that an element of a vector was; None for one that was none."""
+        found = put_in(value, position)
+        if found is not None:
+            self._taken.append(found)
+        return found
+
+
+def _is_dead(op: Operation) -> bool:
+    return is_side_effect_free(op) and not any(result.uses for result in op.results)
 
 
 def _is_of_words(op: Operation) -> bool:
     """Whether an operation computes several integers in each register, of words that are there."""
     if not isinstance(op, _OF_WORDS) or element_type(op.results[0]) not in (i8, i16):
+        return False
+    if isinstance(op, _SHIFTS) and not isinstance(op.rhs.owner, arith.ConstantOp):
         return False
     return all(map(_is_of_memory, op.operands))
 
@@ -164,15 +184,20 @@ def _is_of_memory(value: SSAValue) -> bool:
     match value.owner:
         case vector.BitcastOp() | LoadOp() | arith.ConstantOp():
             return True
+        case MakeFragmentOp() as made if not _are_scalars(made):
+            return all(map(_is_of_memory, made.operands))
         case Operation() as made:
             return _is_of_words(made)
         case _:
             return False
 
 
+_SHIFTS = (arith.ShLIOp, arith.ShRUIOp)
+"""What is computed of packed integers at once if it is by a constant."""
+
 _OF_WORDS = (
     *(arith.AddiOp, arith.MinUIOp, arith.MaxUIOp, arith.MinSIOp, arith.MaxSIOp),
-    arith.SubiOp,
+    *(arith.SubiOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp, *_SHIFTS),
 )
 """What is computed of packed integers at once (`packed_integers.py`)."""
 

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from tests.backend.ptx.lowering.meanings.meaning import Meaning
+from tests.backend.ptx.lowering.meanings.meaning import DTYPES, Array, Meaning
+
+
+def _shifted(op: str, by: int, x: Array) -> Array:
+    bits = x if op == "shrsi" else x.view(f"u{x.dtype.itemsize}")
+    moved = np.left_shift(bits, by) if op == "shli" else np.right_shift(bits, by)
+    return moved.astype(bits.dtype).view(x.dtype)
+
+
+def _extended_bytes(op: str, element: str, x: Array) -> Array:
+    taken = x.reshape(-1, 8)[:, [0, 3, 5, 6]].ravel()
+    return (taken if op == "extsi" else taken.view(np.uint8)).astype(DTYPES[element])
+
 
 FRAGMENTS: Sequence[Meaning] = (
     Meaning(
@@ -150,6 +163,38 @@ FRAGMENTS: Sequence[Meaning] = (
         lambda x: np.repeat(x, 8),
         1,
         8,
+    ),
+    *(
+        Meaning(
+            f"{op}-of-packed-{element}-by-{by}",
+            (element,),
+            element,
+            f"%c = arith.constant dense<{by}> : vector<4x{element}>\n"
+            f"%r = arith.{op} %x0, %c : vector<4x{element}>",
+            partial(_shifted, op, by),
+        )
+        for element, amounts in (("i8", (0, 4, 7)), ("i16", (5, 15)))
+        for op in ("shli", "shrui", "shrsi")
+        for by in amounts
+    ),
+    *(
+        Meaning(
+            f"{op}-of-bytes-of-a-word-to-{element}",
+            ("i8",),
+            element,
+            "\n".join(
+                f"%b{i} = vector.extract %x0[{i}] : i8 from vector<8xi8>\n"
+                f"%e{i} = arith.{op} %b{i} : i8 to {element}"
+                for i in (0, 3, 5, 6)
+            )
+            + "\n%r = cute.fragment.make %e0, %e3, %e5, %e6 : "
+            f"{', '.join([element] * 4)} -> vector<4x{element}>",
+            partial(_extended_bytes, op, element),
+            8,
+            4,
+        )
+        for op in ("extsi", "extui")
+        for element in ("i16", "i32", "i64")
     ),
     Meaning(
         "slices-joined",

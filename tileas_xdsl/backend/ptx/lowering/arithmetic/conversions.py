@@ -36,6 +36,10 @@ from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
 from tileas_xdsl.dialects import ptx
 from tileas_xdsl.dialects.nv_tileas.compute.float_modes import NEAREST, float_mode
+from tileas_xdsl.layout.units import BYTE_BITS, WORD_BITS
+
+SIGN_OF_BYTE = 8
+"""What a selection of `prmt` adds to the number of a byte to have its sign in all bits."""
 
 Extension = arith.ExtSIOp | arith.ExtUIOp
 FromInteger = arith.SIToFPOp | arith.UIToFPOp
@@ -86,7 +90,26 @@ def _to_odd(low: Lowering, value: SSAValue, type_: str, back: str) -> SSAValue:
 def _extend_integer(op: Extension, low: Lowering) -> None:
     source, result = low.form(op.input), low.form(op.result)
     sign = "s" if isinstance(op, arith.ExtSIOp) else "u"
-    low.define(op.result, _resize(low, low.value(op.input), source, result, sign))
+    made = op.input.owner
+    byte = _byte_of_word(low, made, sign) if isinstance(made, vector.ExtractOp) else None
+    if byte is None or register_bits(result) < WORD_BITS:
+        low.define(op.result, _resize(low, low.value(op.input), source, result, sign))
+        return
+    if result.bits > WORD_BITS:
+        byte = low.emit(ptx.CvtOp(byte, f"{sign}{result.bits}", f"{sign}{WORD_BITS}"))
+    low.define(op.result, byte)
+
+
+def _byte_of_word(low: Lowering, op: vector.ExtractOp, sign: str) -> SSAValue | None:
+    """Extend a byte of a word to 32 bits by one permutation; None for what is in no word."""
+    form, position = low.form(op.vector), op.get_mixed_position()
+    if form.bits != BYTE_BITS or form.kind != "b32" or not isinstance(position[0], int):
+        return None
+    index, byte = divmod(position[0], form.per_register)
+    words = low.value(op.vector)
+    word = low.emit(ptx.ExtractOp(words, index)) if form.count > 1 else words
+    above = byte | SIGN_OF_BYTE if sign == "s" else form.per_register
+    return low.emit(ptx.PrmtOp(word, low.constant(0), low.constant(above * 0x1110 + byte), "b32"))
 
 
 def _truncate_integer(op: arith.TruncIOp, low: Lowering) -> None:

@@ -22,7 +22,7 @@ from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
-from tileas_xdsl.backend.ptx.lowering.arithmetic.packed_integers import packed_binary
+from tileas_xdsl.backend.ptx.lowering.arithmetic.packed_integers import packed_binary, packed_shift
 from tileas_xdsl.backend.ptx.lowering.convert import gather, spread, spread_low_bits
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Handler, Lowering
@@ -183,7 +183,10 @@ def _shift(op: arith.ShLIOp, low: Lowering) -> None:
     form = low.form(op.result)
     whole_integers(low, form)
     instruction, sign = SHIFTS[type(op)]
-    lhs = low.value(op.lhs)
+    lhs, by = low.value(op.lhs), constant_integer(op.rhs)
+    if sign != SIGNED and by is not None and (made := packed_shift(op, low, form, by)) is not None:
+        low.define(op.result, made)
+        return
     value = spread_low_bits(low, lhs, form) if sign == BITS else spread(low, lhs, form, sign)
     amount = _amount(op, low, form)
     result = low.emit(instruction(value, amount, f"{sign}{register_bits(form)}"))

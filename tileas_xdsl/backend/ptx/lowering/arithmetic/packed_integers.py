@@ -1,4 +1,4 @@
-"""Sums and extremes of packed integers, on words that hold two or four of them.
+"""Sums, extremes and shifts of packed integers, on words that hold two or four of them.
 
 PTX has them of pairs of 16 bits.  Of bytes they are those of bytes 0 and 2, and of bytes 1 and 3,
 each with eight bits in front of it:
@@ -13,6 +13,10 @@ out, so that nothing is borrowed from one byte by the next:
 
     a - b  =  ((a | 0x80808080) - (b & 0x7f7f7f7f)) ^ ((a ^ ~b) & 0x80808080)
 
+Shifts by a constant are those of words, without the bits that come from the integer beside:
+
+    a >> 4 =  (w >> 4) & 0x0f0f0f0f
+
 Source: H. S. Warren, Hacker's Delight, 2-18.
 """
 
@@ -26,12 +30,16 @@ from xdsl.ir import Operation, SSAValue
 from tileas_xdsl.backend.ptx.lowering.forms import Form
 from tileas_xdsl.backend.ptx.lowering.lowering import Halves, Lowering
 from tileas_xdsl.dialects import ptx
+from tileas_xdsl.layout.units import BYTE_BITS
 
 UPPER, REST = 0x80808080, 0x7F7F7F7F
 """The upper bit of each byte, and the other bits."""
 
 EVEN = 0x00FF00FF
 """Bytes 0 and 2 of a word."""
+
+EVERY_BYTE, EVERY_HALF = 0x01010101, 0x00010001
+"""The lowest bit of each integer of a word."""
 
 ODD, ZIPPED = 0x4341, 0x6240
 """The selections of `prmt` that take bytes 1 and 3, and that put two words together again."""
@@ -48,6 +56,21 @@ def packed_binary(op: Operation, low: Lowering, form: Form) -> SSAValue | None:
         return None
     make = (PAIRS if form.bits == 16 else BYTES).get(type(op))
     return None if make is None else make(low, *map(low.value, op.operands))
+
+
+def packed_shift(
+    op: arith.ShLIOp | arith.ShRUIOp, low: Lowering, form: Form, by: int
+) -> SSAValue | None:
+    """Shift integers of words by a constant, in zeros; None where they are shifted one by one."""
+    if not form.packed or form.kind != "b32" or not 0 < by < form.bits:
+        return None
+    whole = (1 << form.bits) - 1
+    is_left = isinstance(op, arith.ShLIOp)
+    kept = whole << by & whole if is_left else whole >> by
+    mask = kept * (EVERY_BYTE if form.bits == BYTE_BITS else EVERY_HALF)
+    amount, word = low.constant(by), low.value(op.lhs)
+    moved = low.emit(ptx.ShlOp(word, amount, "b32") if is_left else ptx.ShrOp(word, amount, "u32"))
+    return low.emit(ptx.AndOp(moved, low.constant(mask), "b32"))
 
 
 def _sums_of_pairs(low: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
