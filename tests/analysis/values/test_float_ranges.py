@@ -100,6 +100,9 @@ def test_carried_values_that_depend_on_each_other(operation: str, low: float) ->
          "%r = tensor.extract %t[%i] : tensor<4xf32>", 2.0, 2.0),
         ("%t = math.tanh %x : f32\n%r = arith.addf %t, %two : f32",
          1 - 2.0**-21, 3 + 2.0**-20),
+        ("%s = arith.mulf %x, %x : f32\n%t = arith.addf %s, %two : f32\n"
+         "%r = math.rsqrt %t : f32", 0.0, math.inf),
+        ("%s = math.sqrt %x : f32\n%r = math.rsqrt %s : f32", -math.inf, math.inf),
     ],
 )  # fmt: skip
 def test_rules(body: str, low: float, high: float) -> None:

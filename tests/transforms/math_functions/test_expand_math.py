@@ -205,3 +205,21 @@ def test_square_roots_of_fragments_have_all_bits() -> None:
     assert made.ptx.count("rsqrt.approx.ftz.f32") == 8
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(run.arrays[1], np.sqrt(x))
+
+
+def test_logarithms_of_inverse_roots_know_that_zero_has_a_sign() -> None:
+    """The inverse of the root of -0.0 is -inf, and no sum with it has a logarithm."""
+    x = np.resize(np.float32([0.0, -0.0, 1.0, 4.0, -1.0, np.inf, 1e-38, 9.0]), 1024)
+    tile, memref = "tensor<1024xf32>", f"memref<{len(x)}xf32>"
+    body = f"""%ones = arith.constant dense<1.0> : {tile}
+  %i = math.rsqrt %t : {tile}
+  %s = arith.addf %i, %ones : {tile}
+  %r = math.log %s : {tile}
+  """
+    text = kernel(
+        f"%a: {memref}, %o: {memref}",
+        load("t", "a", memref, "1024xf32", "%x") + body + store("r", "o", memref, "1024xf32", "%x"),
+    )
+    run = compile(text, "sm_90a").emulate(x, np.zeros_like(x), grid=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.testing.assert_allclose(run.arrays[1], np.log(1 + 1 / np.sqrt(x)), rtol=1e-6)

@@ -151,6 +151,11 @@ def _of_root(_: FloatRange) -> FloatRange:
     return NOT_NEGATIVE
 
 
+def _of_inverse_root(a: FloatRange) -> FloatRange:
+    """That of -0.0, which no interval of numbers tells from 0.0, is -inf."""
+    return NOT_NEGATIVE if a.low > 0 else UNKNOWN
+
+
 def _of_sigmoid(_: FloatRange) -> FloatRange:
     return FloatRange(-1.0, 1.0)
 
@@ -203,7 +208,7 @@ RULES: Mapping[type[Operation], Callable[..., FloatRange]] = {
     math.Exp2Op: partial(_of_power, 2.0),
     math.ExpOp: partial(_of_power, numbers.e),
     math.FmaOp: _of_fma,
-    math.RsqrtOp: _of_root,
+    math.RsqrtOp: _of_inverse_root,
     math.SqrtOp: _of_root,
     math.TanhOp: _of_sigmoid,
     tensor.SplatOp: _same,
