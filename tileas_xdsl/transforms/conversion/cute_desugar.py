@@ -22,7 +22,7 @@ from xdsl.transforms.common_subexpression_elimination import cse
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
-from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.composed_layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeIntTupleOp, StaticOp
 from tileas_xdsl.transforms.cute_lowering.layout_sugar import CONSTRUCTIONS
 from tileas_xdsl.transforms.cute_lowering.tuple_sugar import SHAPE_SUGAR, STRIDE_SUGAR, Rewrite

@@ -34,7 +34,7 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     numbers,
     symbol,
 )
-from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.composed_layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.layout_algebra.unpacking import (

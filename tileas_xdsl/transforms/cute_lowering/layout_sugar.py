@@ -30,13 +30,12 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     symbol,
     type_of,
 )
-from tileas_xdsl.dialects.cute.layout_algebra.construction import (
+from tileas_xdsl.dialects.cute.layout_algebra.composed_layouts import (
     MakeComposedLayoutOp,
     MakeComposedLayoutRawOp,
-    MakeLayoutOp,
-    MakeLayoutRawOp,
     MakeSwizzleOp,
 )
+from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeLayoutOp, MakeLayoutRawOp
 from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp
 from tileas_xdsl.dialects.cute.layout_algebra.queries import (
     EqualOp,

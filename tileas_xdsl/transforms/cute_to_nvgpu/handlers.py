@@ -41,7 +41,7 @@ from tileas_xdsl.dialects.cute.atom.tiled import CopyMakeFragmentOp, MmaMakeFrag
 from tileas_xdsl.dialects.cute.base.operands import numbers_of
 from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, CuteOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Number, Tree, is_integer, numbers, symbol
-from tileas_xdsl.dialects.cute.layout_algebra.construction import MakeSwizzleOp
+from tileas_xdsl.dialects.cute.layout_algebra.composed_layouts import MakeSwizzleOp
 from tileas_xdsl.dialects.cute.layout_algebra.divisibility import AssumeOp, DerefineOp
 from tileas_xdsl.dialects.cute.layout_algebra.tuples import MakeTupleBase, StaticOp, leaf_number
 from tileas_xdsl.dialects.cute.layout_algebra.unpacking import (

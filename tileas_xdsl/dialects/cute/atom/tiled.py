@@ -20,7 +20,7 @@ from tileas_xdsl.dialects.cute.atom.interfaces import CopyAtomType, MmaAtomType,
 from tileas_xdsl.dialects.cute.base.operands import has_bases, is_static_layout, layout_of, tree_of
 from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Opaque, Pointer, Tree, View, type_of
-from tileas_xdsl.dialects.cute.layout_algebra.transforms import sliced
+from tileas_xdsl.dialects.cute.layout_algebra.modes import sliced
 from tileas_xdsl.dialects.cute.memory.partitions import registers
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace

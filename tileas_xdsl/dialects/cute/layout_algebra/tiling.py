@@ -36,7 +36,7 @@ from tileas_xdsl.dialects.cute.base.operands import (
 )
 from tileas_xdsl.dialects.cute.base.operation import AlgebraOp, cute_family_op
 from tileas_xdsl.dialects.cute.base.symbolic_values import Tile, Tree, View, symbol
-from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
+from tileas_xdsl.dialects.cute.layout_algebra.modes import moved
 from tileas_xdsl.dialects.cute.types.tuples import IntTupleType, ShapeType, show_tile
 from tileas_xdsl.dialects.op_definition import irdl_op_definition
 from tileas_xdsl.layout import ComposedLayout, Layout

@@ -23,8 +23,8 @@ from tileas_xdsl.dialects.cute.base.operands import (
 )
 from tileas_xdsl.dialects.cute.base.operation import AlgebraOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, Tile, Tree, View
+from tileas_xdsl.dialects.cute.layout_algebra.modes import sliced
 from tileas_xdsl.dialects.cute.layout_algebra.queries import Projection
-from tileas_xdsl.dialects.cute.layout_algebra.transforms import sliced
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.pointers import natural_alignment
 from tileas_xdsl.dialects.cute.types.tuples import CoordAttr, CoordType

@@ -24,8 +24,8 @@ from tileas_xdsl.dialects.cute.base.symbolic_values import (
     symbol,
     type_of,
 )
+from tileas_xdsl.dialects.cute.layout_algebra.modes import moved
 from tileas_xdsl.dialects.cute.layout_algebra.queries import Projection
-from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
 from tileas_xdsl.dialects.cute.types.address_spaces import AddressSpace
 from tileas_xdsl.dialects.cute.types.elements import integer_bits
 from tileas_xdsl.dialects.cute.types.pointers import PtrType, SwizzleType

@@ -17,7 +17,7 @@ from tileas_xdsl.dialects.cute.base.inference_errors import inference_error
 from tileas_xdsl.dialects.cute.base.operands import is_static_layout, tree_of
 from tileas_xdsl.dialects.cute.base.operation import InferredOp
 from tileas_xdsl.dialects.cute.base.symbolic_values import Pointer, View, symbol, type_of
-from tileas_xdsl.dialects.cute.layout_algebra.transforms import moved
+from tileas_xdsl.dialects.cute.layout_algebra.modes import moved
 from tileas_xdsl.dialects.cute.memory.views import bit_width
 from tileas_xdsl.dialects.cute_nvgpu.atoms.syntax import integer
 from tileas_xdsl.dialects.cute_nvgpu.atoms.tma_copies import TmaCopyType, first_elements
