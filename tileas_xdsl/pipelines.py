@@ -74,9 +74,15 @@ DIVIDE_SUMS = ArgSpec("tileas-divide-sums", {})
 BOUND_ROWS = ArgSpec("tileas-bound-rows", {})
 """Rows have the length that a launch knows."""
 
+ASSUME_WHOLE_TILES = ArgSpec("tileas-assume-whole-tiles", {})
+"""Tiles divide the extents that loops mask, where those of a launch do."""
+
 ASKING = frozenset(
     spec.name
-    for spec in (BOUND_ROWS, PLAN_CTA, DIVIDE_SUMS, FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS)
+    for spec in (
+        *(BOUND_ROWS, ASSUME_WHOLE_TILES, PLAN_CTA, DIVIDE_SUMS),
+        *(FORM_CLUSTERS, MAKE_PERSISTENT, DEAL_ITERATIONS),
+    )
 )
 """Passes that without options write down what a launch decides: with options they do it."""
 
@@ -127,7 +133,7 @@ _HOST_TMA = ("tileas-separate-host-tma", "tileas-attach-tma-descriptor-args")
 
 _FROM_TILEAA = (
     *_plain("convert-tileaa-to-tileas", "tileas-split-choices", "tileas-order-tile-blocks"),
-    *_plain("tileas-bound-rows", "tileas-reduce-slices"),
+    *_plain("tileas-bound-rows", "tileas-assume-whole-tiles", "tileas-reduce-slices"),
     *_plain("tileas-sum-rows-early", "tileas-peel-masks"),
     *_plain("tileas-relax-weights", "tileas-relax-functions"),
     *_plain("tileas-end-products", "tileas-fuse-elementwise"),

@@ -96,6 +96,7 @@ PASSES_BY_PACKAGE: Mapping[str, tuple[str, ...]] = {
     "transforms.loops": (
         "hoist-loop-invariants",
         "loop-split",
+        "tileas-assume-whole-tiles",
         "tileas-compact-loops",
         "tileas-divide-sums",
         "tileas-peel-masks",

@@ -12,6 +12,7 @@ from tileas_xdsl.installed import registered_context
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.specializations import ChooseSpecialization, LaunchPredicate
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 
 
 @lru_cache(maxsize=32)
@@ -37,6 +38,13 @@ class OfFewTileBlocks(NamedTuple):
 
     def __call__(self, predicate: LaunchPredicate) -> bool:
         return isinstance(predicate, FewTileBlocks) and predicate.count == self.count
+
+
+class OfWholeTiles(NamedTuple):
+    """Launches whose extents tiles divide, and nothing else that code is specialized for."""
+
+    def __call__(self, predicate: LaunchPredicate) -> bool:
+        return isinstance(predicate, WholeTiles)
 
 
 def specialized(

@@ -12,6 +12,7 @@ from tileas_xdsl.target.launches.launch_loops import LaunchLoop
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import LoopLoad, SharedLoads
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 from tileas_xdsl.target.plain_data import read_plain
 from tileas_xdsl.target.tma.tensor_map import PixelBox
 
@@ -38,6 +39,7 @@ ABI = KernelAbi(
     few_tile_blocks=(FewTileBlocks(4, ("0", "scalar 3"), LOOPS, (SUMS,)),),
     uneven_waves=UnevenWaves(2, 1, 9000, ("0",), LOOPS),
     divided_sums=SUMS,
+    whole_tiles=WholeTiles((12, 14), (128, 64)),
 )
 
 

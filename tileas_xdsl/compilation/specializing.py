@@ -15,6 +15,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from tileas_xdsl.compilation.module_kernels import kernels_in
 from tileas_xdsl.pipelines import (
     ASKING,
+    ASSUME_WHOLE_TILES,
     BOUND_ROWS,
     DEAL_ITERATIONS,
     DIVIDE_SUMS,
@@ -70,10 +71,13 @@ def _single_predicate(spec: ArgSpec, kernel: Operation) -> LaunchPredicate | Non
         divided_sums_of,
         persistent_launches_of,
         uneven_waves_of,
+        whole_tiles_of,
     )
 
     if spec == DEAL_ITERATIONS:
         return uneven_waves_of(kernel)
+    if spec == ASSUME_WHOLE_TILES:
+        return whole_tiles_of(kernel)
     if spec == DIVIDE_SUMS:
         return divided_sums_of(kernel)
     return persistent_launches_of(kernel)

@@ -33,6 +33,7 @@ from tileas_xdsl.target.launches.specializations import (
     chosen_loads,
 )
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 from tileas_xdsl.target.tma.array_slices import map_of_slices
 from tileas_xdsl.target.tma.tensor_map import PixelBox, TensorMap
 
@@ -78,6 +79,9 @@ PERSISTENT_LAUNCHES = "tileas.persistent_launches"
 BOUNDED_ROWS, ROW_LENGTHS = "tileas.bounded_rows", "tileas.row_lengths"
 """Attributes of a kernel: the `BoundedRows` of launches, and the lengths of those it is for."""
 
+WHOLE_TILES, FILLS_TILES = "tileas.whole_tiles", "tileas.fills_tiles"
+"""Attributes of a kernel: the `WholeTiles` of launches, and that it is for those."""
+
 UNEVEN_WAVES = "tileas.uneven_waves"
 """Attribute of a kernel whose CTAs can share tile blocks: the `UnevenWaves` of launches."""
 
@@ -95,7 +99,7 @@ SHARED_LOADS, CLUSTERED = "tileas.shared_loads", "tileas.clustered"
 
 LAUNCH_PREDICATES = (
     *(PERSISTENT_LAUNCHES, SHARED_LOADS, FEW_TILE_BLOCKS),
-    *(UNEVEN_WAVES, BOUNDED_ROWS, DIVIDED_SUMS),
+    *(UNEVEN_WAVES, BOUNDED_ROWS, DIVIDED_SUMS, WHOLE_TILES),
 )
 """Attributes of a kernel with the predicates that select its specializations."""
 
@@ -297,6 +301,10 @@ class KernelAbi:
     """The launches for which CTAs divide iterations; None where there are none."""
     is_divided: bool = False
     """Whether CTAs divide the iterations of each tile block."""
+    whole_tiles: WholeTiles | None = None
+    """The launches whose extents tiles divide; None where no code is for these alone."""
+    fills_tiles: bool = False
+    """Whether the code is for these alone."""
 
     @property
     def counts_tile_blocks(self) -> bool:
@@ -308,7 +316,7 @@ class KernelAbi:
         """The predicates over launches that select a specialization."""
         single = (
             *(self.persistent_launches, self.uneven_waves),
-            *(self.bounded_rows, self.divided_sums),
+            *(self.bounded_rows, self.divided_sums, self.whole_tiles),
         )
         known = (one for one in single if one is not None)
         return [*known, *self.shared_loads, *self.few_tile_blocks]
@@ -320,22 +328,25 @@ class KernelAbi:
         count = self.tile_block_ctas if self.runs_at_once else 0
         is_dealt = self.uneven_waves is not None and self.transfer_bytes > 0
         cluster = self.cluster if self.is_clustered else (1, 1, 1)
-        rows, is_divided = self.row_lengths, self.is_divided
-        return Specialization(is_persistent, cluster, count, is_dealt, rows, is_divided)
+        forms = self.row_lengths, self.is_divided, self.fills_tiles
+        return Specialization(is_persistent, cluster, count, is_dealt, *forms)
 
     def wanted(self, choose: ChooseSpecialization) -> Specialization:
         """The specialization that the predicates select."""
         count = chosen_count(self.few_tile_blocks, choose)
         lengths = chosen_lengths(self.bounded_rows, choose)
+        is_whole = self.whole_tiles is not None and choose(self.whole_tiles)
         sums = self._sums_of(count)
         if sums is not None and choose(sums):
-            return Specialization(few_ctas=count, row_lengths=lengths, is_divided=True)
+            divided = Specialization(few_ctas=count, row_lengths=lengths, is_divided=True)
+            return divided._replace(fills_tiles=is_whole)
         asked = self.persistent_launches
         is_persistent = asked is not None and choose(asked)
         is_dealt = self.uneven_waves is not None and choose(self.uneven_waves)
         shared = chosen_loads(self.shared_loads, choose)
         cluster = (1, 1, 1) if shared is None else shared.cluster
-        return Specialization(is_persistent, cluster, count, is_dealt, lengths)
+        forms = lengths, False, is_whole
+        return Specialization(is_persistent, cluster, count, is_dealt, *forms)
 
     def _sums_of(self, count: int) -> DividedSums | None:
         """The launches whose CTAs divide iterations, where so many compute a tile block."""

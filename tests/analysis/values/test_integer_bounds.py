@@ -58,6 +58,8 @@ NEVER_NEGATIVE = {
     "%w = arith.index_cast %word : i32 to index\n%found = arith.muli %w, %w : index": False,
     LOOP.format("%four"): True,
     LOOP.format("%word"): False,
+    "%found = arith.maxsi %four, %word : i32": True,
+    "%found = arith.maxsi %word, %word : i32": False,
 }
 
 

@@ -358,3 +358,47 @@ func.func @other_branch(%v: !nv_tileas.tiled_view<256xf32, gmem>, %x: tensor<f32
 // CHECK-LABEL: func.func @other_branch
 // CHECK:         scf.for
 // CHECK-NOT:     scf.for
+
+// -----
+
+// Both loops are of one place in the program, so they are not split again; but keys are a multiple of 64, and no round reads behind them.
+
+func.func @parts(%a: tensor<64x64xf16, #nv_tileas<space smem>>, %x: tensor<64x64xf32>, %keys: i32, %row: i32, %window: i32) -> tensor<64x64xf32> {
+  %n = nv_tileaa.assume %keys, #nv_tileaa.div_by<64> : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %none = arith.constant 0.0 : f32
+  %first = arith.maxsi %c0, %window : i32
+  %begin = arith.floordivsi %first, %c64 : i32
+  %up = arith.addi %n, %c64 : i32
+  %behind = arith.subi %up, %c1 : i32
+  %end = arith.floordivsi %behind, %c64 : i32
+  %p = scf.for %j = %c0 to %begin step %c1 iter_args(%c = %x) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  } loc("program":1:1)
+  %r = scf.for %j = %begin to %end step %c1 iter_args(%c = %p) -> (tensor<64x64xf32>) : i32 {
+    %d = nv_tileas.dot %a, %a, %c {atom = #nv_tileas<atom wgmma_f16_f16_f32>} : tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf16, #nv_tileas<space smem>>, tensor<64x64xf32> -> tensor<64x64xf32>
+    %start = arith.muli %j, %c64 : i32
+    %t = nv_tileas.generate : tensor<64x64xf32> {
+    ^bb0(%r0: index, %column: index):
+      %at = arith.index_cast %column : index to i32
+      %key = arith.addi %start, %at : i32
+      %is_there = arith.cmpi slt, %key, %n : i32
+      %is_seen = arith.cmpi sle, %key, %row : i32
+      %both = arith.andi %is_there, %is_seen : i1
+      %s = tensor.extract %d[%r0, %column] : tensor<64x64xf32>
+      %y = arith.select %both, %s, %none : f32
+      nv_tileas.yield %y : f32
+    }
+    scf.yield %t : tensor<64x64xf32>
+  } loc("program":1:1)
+  func.return %r : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: func.func @parts
+// CHECK-NOT:     arith.cmpi slt
+// CHECK:         %[[SEEN:.*]] = arith.cmpi sle
+// CHECK-NOT:     arith.andi
+// CHECK:         arith.select %[[SEEN]]

@@ -65,6 +65,8 @@ def is_never_negative(value: SSAValue, depth: int = 0) -> bool:
     kind = type(owner)
     if kind in _COUNTS or (isinstance(owner, AssumeOp) and _is_bounded_below(owner)):
         return True
+    if isinstance(owner, arith.MaxSIOp):
+        return any(is_never_negative(v, depth + 1) for v in owner.operands)
     places = _NEVER_NEGATIVE_LIKE.get(kind)
     if places is None and isinstance(value.type, IndexType):
         places = _NEVER_NEGATIVE_INDEX.get(kind)

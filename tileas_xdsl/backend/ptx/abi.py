@@ -22,6 +22,7 @@ from tileas_xdsl.backend.ptx.launch_attributes import (
     persistent_launches_of,
     shared_loads_of,
     uneven_waves_of,
+    whole_tiles_of,
 )
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import launch_recipe
@@ -29,6 +30,7 @@ from tileas_xdsl.dialects.ptx.structure.entries import EntryOp
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     DIVIDED,
+    FILLS_TILES,
     PERSISTENT,
     ROW_LENGTHS,
     RUNS_AT_ONCE,
@@ -87,6 +89,8 @@ def _abi(
         _lengths(found.get(ROW_LENGTHS)),
         divided_sums_of(kernel),
         DIVIDED in found,
+        whole_tiles_of(kernel),
+        FILLS_TILES in found,
     )
 
 

@@ -21,6 +21,7 @@ from tileas_xdsl.target.kernel_abi import (
     PERSISTENT_LAUNCHES,
     SHARED_LOADS,
     UNEVEN_WAVES,
+    WHOLE_TILES,
 )
 from tileas_xdsl.target.launches.bounded_rows import BoundedRows
 from tileas_xdsl.target.launches.divided_sums import DividedSums
@@ -28,6 +29,7 @@ from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 from tileas_xdsl.target.plain_data import read_plain
 
 _FoundT = TypeVar("_FoundT")
@@ -75,6 +77,11 @@ def bounded_rows_of(kernel: Operation) -> BoundedRows | None:
 def persistent_launches_of(kernel: Operation) -> PersistentLaunches | None:
     """Read `{steps = ["block x", ...], loops = [{amount = 64, ...}], most = 16384, ...}`."""
     return _read(kernel, PERSISTENT_LAUNCHES, lambda data: read_plain(PersistentLaunches, data))
+
+
+def whole_tiles_of(kernel: Operation) -> WholeTiles | None:
+    """Read `{arguments = [12], tiles = [128]}`."""
+    return _read(kernel, WHOLE_TILES, lambda data: read_plain(WholeTiles, data))
 
 
 def _read(kernel: Operation, name: str, read: Callable[[Any], _FoundT]) -> _FoundT | None:

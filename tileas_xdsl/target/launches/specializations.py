@@ -3,7 +3,7 @@
 Unspecialized code is right for any launch.  Specialized code is faster for those of which a
 predicate holds (function multiversioning, with the launch as the dispatcher): CTAs take one tile
 block after another, are clusters, divide a tile block or share the last ones, or are compiled for
-rows of a known length.
+rows of a known length, or for tiles that are whole.
 """
 
 from __future__ import annotations
@@ -17,11 +17,18 @@ from tileas_xdsl.target.launches.few_tile_blocks import FewTileBlocks
 from tileas_xdsl.target.launches.persistent_launches import PersistentLaunches
 from tileas_xdsl.target.launches.shared_loads import SharedLoads
 from tileas_xdsl.target.launches.uneven_waves import UnevenWaves
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 
 Grid: TypeAlias = tuple[int, int, int]
 
 LaunchPredicate: TypeAlias = (
-    PersistentLaunches | SharedLoads | FewTileBlocks | UnevenWaves | BoundedRows | DividedSums
+    PersistentLaunches
+    | SharedLoads
+    | FewTileBlocks
+    | UnevenWaves
+    | BoundedRows
+    | DividedSums
+    | WholeTiles
 )
 """A condition on the grid, the scalars and the extents of a launch, and on its GPU."""
 
@@ -56,6 +63,8 @@ class Specialization(NamedTuple):
     row_lengths: RowLengths | None = None
     is_divided: bool = False
     """Whether CTAs divide the iterations of each tile block."""
+    fills_tiles: bool = False
+    """Whether tiles divide the extents that loops mask else."""
 
 
 def chosen_loads(

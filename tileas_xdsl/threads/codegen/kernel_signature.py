@@ -50,6 +50,7 @@ from tileas_xdsl.dialects.nv_tileas.types import TmaDescType
 from tileas_xdsl.target.kernel_abi import (
     CLUSTERED,
     DIVIDED,
+    FILLS_TILES,
     LAUNCH_PREDICATES,
     PERSISTENT,
     ROW_LENGTHS,
@@ -239,7 +240,7 @@ def attributes_of(plan: KernelPlan, parameters: Sequence[str]) -> dict[str, Attr
         found[TILE_BLOCK_CTAS] = IntegerAttr(ctas, 32)
     forms = (PERSISTENT, plan.facts.spec.persistent), (DIVIDED, plan.facts.spec.divided)
     found |= {name: UnitAttr() for name, is_so in forms if is_so}
-    for name in (*LAUNCH_PREDICATES, RUNS_AT_ONCE, ROW_LENGTHS):
+    for name in (*LAUNCH_PREDICATES, RUNS_AT_ONCE, ROW_LENGTHS, FILLS_TILES):
         if (predicate := plan.kernel.attributes.get(name)) is not None:
             found[name] = predicate
     if axis_of_clusters(plan.kernel) is not None:

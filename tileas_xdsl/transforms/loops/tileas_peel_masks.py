@@ -81,6 +81,8 @@ class TileasPeelMasks(ModulePass):
             if isinstance(each, scf.ForOp) and has_no_rounds(each):
                 Rewriter.replace_op(each, [], each.iter_args)
         for loop in instances_in(op, scf.ForOp):
+            if _multiplies(loop):
+                _leave_out(loop)
             if _is_part(loop):
                 continue
             if _multiplies(loop):
@@ -102,6 +104,17 @@ def _is_part(loop: scf.ForOp) -> bool:
     )
 
 
+def _leave_out(loop: scf.ForOp) -> None:
+    """Leave out the masks of a loop that hold in all of its rounds."""
+    always: dict[SSAValue, bool] = {
+        op.result: truth
+        for (op, truth), found in _comparisons(loop)
+        if all(holds_in_all_rounds(one, loop) for one in found)
+    }
+    if always:
+        TrueMasks(always).remove(loop.body.block)
+
+
 def _peel(loop: scf.ForOp) -> None:
     """Write a loop as parts, where comparisons hold in one of them."""
     found = dict(_comparisons(loop))
@@ -116,10 +129,6 @@ def _peel(loop: scf.ForOp) -> None:
         return
     builder = Builder(InsertPoint.before(loop))
     once = [*{id(one): one for some in found.values() for one in some}.values()]
-    if all(holds_in_all_rounds(one, loop) for one in once):
-        builder.insert(plain)
-        Rewriter.replace_op(loop, [], plain.results)
-        return
     begin, end = RoundsWriter(loop, builder).interval(once)
     carried: Sequence[SSAValue] = loop.iter_args
     if begin is not None:

@@ -20,6 +20,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import SSAValue
 
+from tileas_xdsl.analysis.values.integer_bounds import is_never_negative
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import without_promises
 from tileas_xdsl.analysis.values.rows.divisors import MAX_DIVISOR, row_divisor
 from tileas_xdsl.data_classes import dataclass
@@ -76,6 +77,8 @@ def holds_in_all_rounds(one: Inequality, loop: scf.ForOp) -> bool:
 def _not_above(value: SSAValue) -> Iterator[Linear]:
     """Functions that a number is equal to, or larger than."""
     yield _linear(value)
+    if is_never_negative(value):
+        yield Linear()
     if isinstance(op := value.owner, arith.MaxSIOp):
         yield from (found for operand in op.operands for found in _not_above(operand))
 
@@ -97,8 +100,8 @@ def _linear(value: SSAValue) -> Linear:
             found = _linear(op.input)
         case arith.IndexCastOp() as op if isinstance(op.result.type, IndexType):
             found = _linear(op.input)
-        case arith.AddiOp() as op:
-            found = _sum(op)
+        case arith.AddiOp() | arith.SubiOp():
+            found = _sum(without_promises(value))
         case arith.CeilDivSIOp() | arith.FloorDivSIOp() | arith.DivSIOp() as op:
             found = _quotient(op)
         case _:
@@ -114,12 +117,23 @@ def _constant(value: SSAValue) -> int | None:
     return known if 0 <= known < 1 << 31 else None
 
 
-def _sum(op: arith.AddiOp) -> Linear | None:
+def _sum(value: SSAValue) -> Linear | None:
     """The sum of a multiple and a constant below its divisor, which does not wrap around."""
-    known = _constant(op.rhs)
-    if known is None or known >= row_divisor(op.lhs):
+    multiple, known = without_constants(value)
+    if multiple is value or not 0 <= known < row_divisor(multiple):
         return None
-    return _linear(op.lhs).plus(Linear(known))
+    return _linear(multiple).plus(Linear(known))
+
+
+def without_constants(value: SSAValue) -> tuple[SSAValue, int]:
+    """Return a number and what is added to it: of `%n + 128 - 1` this is 127."""
+    total = 0
+    while isinstance(op := value.owner, arith.AddiOp | arith.SubiOp):
+        if (known := constant_integer(op.rhs)) is None:
+            break
+        total += known if isinstance(op, arith.AddiOp) else -known
+        value = op.lhs
+    return value, total
 
 
 def _quotient(op: arith.CeilDivSIOp | arith.FloorDivSIOp | arith.DivSIOp) -> Linear | None:

@@ -26,6 +26,7 @@ from tileas_xdsl.target.launches.specializations import (
     LaunchPredicate,
     suits,
 )
+from tileas_xdsl.target.launches.whole_tiles import WholeTiles
 
 
 class GpuBackend:
@@ -101,7 +102,7 @@ def _with_value(predicate: LaunchPredicate, value: bool, multiprocessors: int) -
     """The numbers of tile blocks for which a predicate keeps its value, as far as is known."""
     if not value:
         return predicate.unsuited(multiprocessors)
-    return ANY_NUMBER if isinstance(predicate, BoundedRows) else NO_NUMBER
+    return ANY_NUMBER if isinstance(predicate, BoundedRows | WholeTiles) else NO_NUMBER
 
 
 def common(numbers: Iterable[range]) -> range:
