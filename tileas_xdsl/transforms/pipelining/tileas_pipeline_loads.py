@@ -60,8 +60,9 @@ class TileasPipelineLoads(ModulePass):
     Loops of kernels without agents, that multiply nothing and load tiles into registers, do several
     rounds at a time, as registers allow: the loads of all of them are on their way together.  Of
     few rounds that are known no loop is left: what they load lies at constant distances.  In
-    launches with a multiprocessor for each block they carry the tiles of the next round.  So
-    are loads in front of the first reduction of a kernel and those behind it that wait for nothing.
+    launches with a multiprocessor for each block, and in recurrences, whose state is much larger
+    than what a step loads, they carry the tiles of the next round.  Loads behind the first
+    reduction of a kernel that wait for nothing are on their way with those in front of it.
     Where `tileas-chunk-tiles` has found that faster (`nv_tileas.rows_ahead`), loops over rows load
     those of the next round while they compute: asynchronously, into shared memory.
 

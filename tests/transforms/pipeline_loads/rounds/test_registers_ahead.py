@@ -89,3 +89,27 @@ def test_tiles_of_rows_in_turn(blocks: int, target: str) -> None:
     assert not found.findings
     wanted = (x - x.mean(axis=1, keepdims=True, dtype=np.float64)) * w[:, None]
     np.testing.assert_allclose(found.arrays[2], wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps", [0, 3, 4, 9, 12])
+def test_steps_of_a_recurrence(steps: int) -> None:
+    """Its state is as large as that of any launch; what the next four steps load is small."""
+    kernel = _recurrence()
+    k, v, q = (RNG.standard_normal((steps, n)).astype(np.float32) for n in (128, 32, 128))
+    found = kernel.emulate(k, v, q, np.full_like(v, np.nan), 128, 32, order="random")
+    assert not found.findings
+    state, wanted = np.zeros((128, 32)), np.zeros((steps, 32))
+    for step, (key, value, query) in enumerate(zip(k, v, q, strict=True)):
+        state = state + 0.01 * np.outer(key, value - key @ state)
+        wanted[step] = query @ state
+    np.testing.assert_allclose(found.arrays[3], wanted, atol=1e-3)
+
+
+@cache
+def _recurrence() -> CompiledKernel:
+    lines = [np.zeros((9, n), np.float32) for n in (128, 32, 128, 32)]
+    kernel = tileas.compile(kernels.delta_rule, *lines, 128, 32, target="sm_90a")
+    before, _, loop = kernel.ir("tileas-pipeline-loads").partition("scf.for")
+    assert "scf.if" in before
+    assert loop.index("arith.select") < loop.index("nv_tileas.reduce")
+    return kernel

@@ -8,8 +8,9 @@
                                                 yield %n
 
 A launch with a multiprocessor for each block has no other block that computes while one waits, and
-registers for the tiles of two rounds.  The last round loads its own tiles once more, which are in
-cache, so that nothing else is read than before.
+registers for the tiles of two rounds.  So has a recurrence: its state leaves room for few blocks,
+and what it loads is small.  The last round loads its own tiles once more, which are in cache, so
+that nothing else is read than before.
 """
 
 from __future__ import annotations
@@ -46,19 +47,34 @@ from tileas_xdsl.transforms.pipeline_loads.rounds.rounds import (
     next_round,
 )
 
+STATE_OF_LOADS = 4
+"""How much larger the state of a recurrence is, at least, than what a step of it loads: sums carry
+as much as they load, and many blocks of theirs share a multiprocessor.
+"""
+
 _REST = IntegerAttr(1, i32)
 """What loops over the rounds that are left have as `LOADED_TOGETHER`."""
 
 
 def load_next_in_registers(function: func.FuncOp, target: Target) -> None:
-    """Carry the tiles of the next round through loops, where a block is alone and has room."""
-    if RUNS_AT_ONCE not in function.attributes:
-        return
+    """Carry the tiles of the next round through loops where a block waits alone, and has room."""
     for loop in instances_in(function, scf.ForOp):
         loads = [op for op in first_loads(loop) if not is_awaited(op)]
         is_rest = loop.attributes.get(LOADED_TOGETHER) == _REST
-        if loads and not is_rest and _has_room(function, loads, target):
+        if not loads or is_rest:
+            continue
+        waits = RUNS_AT_ONCE in function.attributes or _is_recurrence(loop, loads)
+        if waits and _has_room(function, loads, target):
             _carry_next(loop, loads)
+
+
+def _is_recurrence(loop: scf.ForOp, loads: Sequence[Load]) -> bool:
+    """Whether a loop carries a tile much larger than what it loads for each of its steps."""
+    together = loop.attributes.get(LOADED_TOGETHER)
+    steps = together.value.data if isinstance(together, IntegerAttr) else 1
+    loaded = sum(tile_registers(op.result) for op in loads)
+    state = max(map(tile_registers, loop.body.block.args[1:]), default=0)
+    return state > 0 and state * steps >= STATE_OF_LOADS * loaded
 
 
 def _has_room(function: func.FuncOp, loads: Sequence[Load], target: Target) -> bool:
