@@ -41,8 +41,8 @@ def of_k(columns: int | None) -> Sequence[Any]:
     ("grid", "columns", "wanted"),
     [
         ((16, 1, 1), 4096, 2),  # whose iterations are divided, too
-        ((30, 1, 1), 4096, 2),
-        ((30, 1, 1), 1024, 4),  # 120 CTAs in clusters of four, which have no more room
+        ((30, 1, 1), 4096, 4),  # 120 CTAs in clusters of four, which have no more room
+        ((12, 1, 1), 4096, 4),  # in two parts, not two CTAs in four, which hand over twice as much
         ((11, 3, 1), 4096, 2),
         ((11, 3, 2), 4096, 2),
         ((67, 1, 1), 4096, 1),  # two CTAs each would not run at once

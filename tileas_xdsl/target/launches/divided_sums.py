@@ -17,7 +17,7 @@ from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.target.launches.launch_loops import LaunchLoop, amounts
 from tileas_xdsl.target.launches.launch_numbers import AXES, values_of
 
-MIN_SAVED = 8
+MIN_SAVED = 12
 """A launch divides sums where it saves more than a part of so many of its time."""
 
 MAX_WAVES = 8

@@ -49,7 +49,7 @@ _CASTS, CAST = Kinds(arith.SIToFPOp, arith.UIToFPOp, arith.ExtFOp, arith.TruncFO
 """Conversions, each as long as so many other operations.  On an H200 128x64 weights of 8 bits take
 425 cycles, which are converted, those of 4 bits 800, of five operations."""
 
-FEW_RATE, PART_RATE, MULTICAST_RATE = 90, 55, 60
+FEW_RATE, PART_RATE, MULTICAST_RATE = 90, 55, 66
 """Bytes that a CTA fetches in a cycle where half of the multiprocessors do, and where all of them
 have parts of tile blocks, and that it gets of what its cluster fetches, on an H200."""
 
@@ -57,6 +57,9 @@ MIN_SUM_BYTES, NARROW_CYCLES = 4 * 64 * 128, 550
 """Sums of a CTA of a tile block that others compute with it, from which on it does not wait for
 what they load, and what an iteration takes with fewer where all multiprocessors load.  On an H200,
 128x128 tiles, four CTAs each: 236 cycles on 64 multiprocessors, 548 on 128."""
+
+STORE_RATE = 27
+"""Bytes of sums that a CTA stores for another one in a cycle, as all do at one time."""
 
 ROUND_TRIPS = 2
 """To the L2 cache and back until a CTA knows that sums are there, and begins to load them.  On an
@@ -124,7 +127,7 @@ def launches_that_gain(
     if all(bounds := loops.bounds([loop])):
         loops.add(bounds, 1)
     sums = sum(map(bytes_of, loop.results)) // ctas
-    store = times.cache_latency + times.transfer(sums) // 2
+    load = (ROUND_TRIPS + 1) * times.cache_latency + times.transfer(sums) // 2
     loads = {op: load_of(op) for op in instances_in(loop, LoadOp, TiledLoadOp)}
     got, fetched = (sum(map(attrgetter(name), loads.values())) for name in ("got", "fetched"))
     computed = (product_cycles(loop, times) + _arithmetic_cycles(loop)) // ctas
@@ -134,7 +137,7 @@ def launches_that_gain(
     return DividedSums(
         *(together, ctas, max(fetched // FEW_RATE, computed)),
         max(of_part, NARROW_CYCLES) if is_narrow else of_part,
-        *(store, ROUND_TRIPS * times.cache_latency + store),
+        *(times.cache_latency + sums // STORE_RATE, load),
         times.dram_bandwidth * 1000 // times.clock,
         tuple(SummedLoad(bytes_of(op.results[0]), _axes(op)) for op in loads),
         *(loops.steps, loops.loops),
