@@ -78,6 +78,44 @@ def test_solvers_find_the_same_interval(seed):
     assert own.is_optimal
 
 
+def chained_problem(seed: int, count: int) -> Problem:
+    """A loop in which each task waits for two before it, and one for the iteration before."""
+    rng = random.Random(seed)
+    units = [
+        [Reservation(u, rng.randint(1, 6)) for u in rng.sample("abc", 2)] for _ in range(count)
+    ]
+    edges = [
+        Dependence(i, j, rng.randint(1, 9), weight=rng.randint(0, 2))
+        for j in range(1, count)
+        for i in rng.sample(range(j), min(j, 2))
+    ]
+    edges.append(Dependence(count - 1, rng.randrange(count - 1), rng.randint(1, 9), 1))
+    tasks = [Task(f"t{k}", tuple(held)) for k, held in enumerate(units)]
+    return Problem(tasks, edges, {"a": rng.choice([1, 1, 2])})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_of_seven_tasks_an_interval_is_the_least_where_it_is_said_to_be(seed):
+    """Branch and bound ends before it has tried all: of seeds 0 and 1 it finds 27 and 33."""
+    pytest.importorskip("ortools")
+    problem = chained_problem(seed, 7)
+    own = find_schedule(problem, SearchOptions(probes=1_000_000))
+    exact = find_schedule(problem, SearchOptions(SolverName.CP_SAT))
+    assert violations(problem, own) == violations(problem, exact) == []
+    assert exact.is_optimal
+    assert exact.ii == [23, 24, 36][seed]
+    assert own.ii == exact.ii if own.is_optimal else own.ii > exact.ii
+
+
+@pytest.mark.parametrize("seed", range(3, 23))
+def test_longer_loops_have_right_schedules(seed):
+    problem = chained_problem(seed, 6 + seed % 7)
+    found = find_schedule(problem)
+    assert violations(problem, found) == []
+    assert found.ii >= min_interval(problem)
+
+
 def test_solvers_agree_where_starts_are_no_multiples():
     """A unit without an idle cycle: the second task follows the first one, in cycle 100 or 105."""
     pytest.importorskip("ortools")
