@@ -148,3 +148,32 @@ func.func @regrouped(%base: i64, %row: i64, %n: i32) {
 // CHECK-NEXT:      %[[COLUMN:.*]] = arith.muli %column, %two : i64
 // CHECK-NEXT:      %address = arith.addi %[[FIRST]], %[[COLUMN]] : i64
 // CHECK-NEXT:      "test.op"(%address)
+
+// -----
+
+// What is said to be worth its registers is computed in front of the loop where none are left, and
+// out of a branch, with all that it is made of; not what the loop changes.
+
+func.func @worth(%x: vector<64xi32>, %acc: vector<128xf32>, %n: i32, %p: i1) -> vector<128xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %d = scf.for %i = %zero to %n step %one iter_args(%a = %acc) -> (vector<128xf32>) : i32 {
+    scf.if %p {
+      %least = arith.maxsi %n, %one : i32
+      %bits = arith.shli %one, %least {cute_nvgpu.in_front_of_loops} : i32
+      %moving = arith.shli %one, %i {cute_nvgpu.in_front_of_loops} : i32
+      "test.op"(%bits, %moving) : (i32, i32) -> ()
+    }
+    %b = "test.op"(%a, %x) : (vector<128xf32>, vector<64xi32>) -> vector<128xf32>
+    scf.yield %b : vector<128xf32>
+  }
+  func.return %d : vector<128xf32>
+}
+
+// CHECK-LABEL: func.func @worth
+// CHECK:         %least = arith.maxsi
+// CHECK-NEXT:    %bits = arith.shli %one, %least
+// CHECK-NEXT:    %d = scf.for
+// CHECK-NEXT:      scf.if
+// CHECK-NEXT:        %moving = arith.shli %one, %i
+// CHECK-NEXT:        "test.op"(%bits, %moving)

@@ -237,16 +237,21 @@ func.func @rows(%a: !nv_tileas.tiled_view<1x1024xf32, gmem>, %b: !nv_tileas.tile
 // -----
 
 // Rows that begin between vectors are rotated (`tileas-rotate-rows`), and weights and biases that they
-// meet with them: a loop over rows keeps these.
+// meet with them: a loop over rows keeps these.  A multiple of eight rows on one begins as far behind
+// a vector, so that the loop rotates all of its rows alike; a loop around it is for fewer CTAs.
 
 // CHECK-LABEL: @weighted
 // CHECK-SAME:  persistent = 1
-// CHECK:       %[[XY:.*]] = arith.muli
-// CHECK:       %[[COUNT:.*]] = arith.muli %[[XY]], %{{.*}} : i32
-// CHECK:       scf.for %{{.*}} = %{{.*}} to %[[COUNT]] step
-// CHECK:         nv_tileas.tiled_load
-// CHECK:         nv_tileas.tiled_load
-// CHECK:       nv_tileas.rounds_loaded_together = 1 : i32
+// CHECK:       %[[NX:.*]] = nv_tileaa.get_num_programs {axis = 0 : i32}
+// CHECK:       %[[CTA:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %[[CTAS:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK:       %[[DOWN:.*]] = arith.andi %[[CTAS]], %{{.*}} : i32
+// CHECK:       %[[STEP:.*]] = arith.maxui %[[DOWN]], %{{.*}} : i32
+// CHECK:       scf.for %[[FIRST:.*]] = %[[CTA]] to %[[STEP]] step %[[CTAS]] : i32 {
+// CHECK:         scf.for %{{.*}} = %[[FIRST]] to %[[NX]] step %[[STEP]] : i32 {
+// CHECK:           nv_tileas.tiled_load
+// CHECK:           nv_tileas.tiled_load
+// CHECK:         } {nv_tileas.rounds_loaded_together = 1 : i32}
 func.func @weighted(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %stride: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
   %none = nv_tileas.create_none : !nv_tileaa.mem_token
   %x = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
@@ -255,6 +260,37 @@ func.func @weighted(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: 
   %b = nv_tileaa.make_memref %y, sizes[%m : i32], strides : !nv_tileaa.ptr<f16, 1> -> memref<?xf16, strided<[1]>>
   %zero = arith.constant 0 : index
   %i = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %va = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x1024xf16, gmem>
+  %vb = nv_tileas.view %b : memref<?xf16, strided<[1]>> -> !nv_tileas.tiled_view<1024xf16, gmem>
+  %t = nv_tileas.tiled_load %va[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf16, gmem> -> tensor<1x1024xf16>
+  %u = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+  %wide = nv_tileas.expand_dims %u {axis = 0 : i32} : tensor<1024xf16> -> tensor<1x1024xf16>
+  %bias = nv_tileas.tiled_load %vb[%zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1024xf16, gmem> -> tensor<1024xf16>
+  %beside = nv_tileas.expand_dims %bias {axis = 0 : i32} : tensor<1024xf16> -> tensor<1x1024xf16>
+  %scaled = arith.mulf %t, %wide : tensor<1x1024xf16>
+  %product = arith.addf %scaled, %beside : tensor<1x1024xf16>
+  %stored = nv_tileas.tiled_store %product, %va[%i, %zero] after %none : !nv_tileaa.mem_token {atom = #nv_tileas<atom stg>} : tensor<1x1024xf16>, !nv_tileas.tiled_view<1x1024xf16, gmem> -> !nv_tileaa.mem_token
+  func.return
+}
+
+// -----
+
+// Of a grid of more axes CTAs take one tile block after another.
+
+// CHECK-LABEL: @weighted_planes
+// CHECK:       scf.for {{.*}} iter_args(
+// CHECK-NOT:   scf.for
+// CHECK:       nv_tileas.rounds_loaded_together = 1 : i32
+func.func @weighted_planes(%p: !nv_tileaa.ptr<f16, 1>, %w: !nv_tileaa.ptr<f16, 1>, %m: i32, %stride: i32) attributes {nv_tileaa.kernel_spec = #nv_tileaa.kernel_spec<num_warps = 4>} {
+  %none = nv_tileas.create_none : !nv_tileaa.mem_token
+  %base = nv_tileaa.assume %p, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %y = nv_tileaa.assume %w, #nv_tileaa.div_by<16> : !nv_tileaa.ptr<f16, 1>
+  %a = nv_tileaa.make_memref %base, sizes[%m : i32, %m : i32], strides[%stride : i32] : !nv_tileaa.ptr<f16, 1> -> memref<?x?xf16, strided<[?, 1]>>
+  %b = nv_tileaa.make_memref %y, sizes[%m : i32], strides : !nv_tileaa.ptr<f16, 1> -> memref<?xf16, strided<[1]>>
+  %zero = arith.constant 0 : index
+  %x = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %plane = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
+  %i = arith.addi %x, %plane : index
   %va = nv_tileas.view %a : memref<?x?xf16, strided<[?, 1]>> -> !nv_tileas.tiled_view<1x1024xf16, gmem>
   %vb = nv_tileas.view %b : memref<?xf16, strided<[1]>> -> !nv_tileas.tiled_view<1024xf16, gmem>
   %t = nv_tileas.tiled_load %va[%i, %zero] {atom = #nv_tileas<atom ldg>} : !nv_tileas.tiled_view<1x1024xf16, gmem> -> tensor<1x1024xf16>

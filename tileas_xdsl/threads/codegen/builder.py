@@ -43,7 +43,7 @@ from tileas_xdsl.threads.codegen.lowered_values import (
     StageIndex,
     Stages,
 )
-from tileas_xdsl.threads.codegen.shared_allocations import KeptLine, ScratchAllocation
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine, OwnLine, ScratchAllocation
 from tileas_xdsl.threads.pipeline.kernel_plan import KernelPlan
 from tileas_xdsl.threads.pipeline.tile_properties import TileFacts
 from tileas_xdsl.threads.pipeline.warp_allocation import Agent
@@ -150,7 +150,9 @@ class ThreadBuilder:
     """Shared-memory offsets of the mbarriers of bulk loads outside of pipeline stages."""
     kept_tiles: dict[Attribute, int] = field(default_factory=dict[Attribute, int])
     """Shared-memory offsets of tiles that loads keep there, by id: loads of one id share one."""
-    kept_lines: dict[Attribute, KeptLine] = field(default_factory=dict[Attribute, KeptLine])
+    kept_lines: dict[Attribute, KeptLine | OwnLine] = field(
+        default_factory=dict[Attribute, KeptLine | OwnLine]
+    )
     """Lines that loads keep in shared memory, by the id that loads of rows refer to."""
     kept_rows: dict[Attribute, KeptTile] = field(default_factory=dict[Attribute, KeptTile])
     """Rotated rows that loads keep there, by the id that loads of their parts refer to."""

@@ -26,7 +26,7 @@ from tileas_xdsl.dialects.nv_tileaa.types import PtrType
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import AsyncTiledLoadOp
 from tileas_xdsl.dialects.nv_tileas.tma.tensor_map_recipes import TensorMapRecipe
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
-from tileas_xdsl.threads.codegen.shared_allocations import KeptLine
+from tileas_xdsl.threads.codegen.shared_allocations import KeptLine, OwnLine
 from tileas_xdsl.threads.pipeline.stage_consumers import Readers, StageReader
 from tileas_xdsl.threads.pipeline.stage_proxies import StageProxies
 from tileas_xdsl.threads.smem.smem_layout import SharedLayout
@@ -353,10 +353,10 @@ class BegunLoad:
 
 @dataclass(frozen=True)
 class LoadedLine:
-    """A loaded line, stored to shared memory at the wait for it (`gmem/rows/kept_lines.py`)."""
+    """A line, stored to shared memory at the wait for it (`gmem/rows/kept_lines.py`)."""
 
-    values: RegisterTile
-    line: KeptLine
+    finish: Callable[[], RegisterTile]
+    line: KeptLine | OwnLine
     op: AsyncTiledLoadOp
 
 

@@ -6,7 +6,10 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tileas_xdsl.data_classes import dataclass
+from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
+from tileas_xdsl.layout.registers.blocked import ACCESS_BYTES
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
+from tileas_xdsl.layout.units import BYTE_BITS
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,28 @@ class KeptLine:
     def has(self, first: int) -> bool:
         """Whether vectors of threads that begin there are stored."""
         return self.end is None or first - self.reach < self.end
+
+
+@dataclass(frozen=True)
+class OwnLine:
+    """A line of which each thread keeps its own elements in shared memory (`own_lines.py`)."""
+
+    layout: RegisterLayout
+    loaded: Attribute
+    """The type of the elements in global memory, whose vectors threads have."""
+    element: Attribute
+    """The type of the elements in shared memory, which may be wider."""
+    pointer: SSAValue
+    """To the first access of the thread."""
+    threads: int
+    reach: int | None
+    """The column from which on all elements are padding, and not stored; None for none."""
+    padding: FloatAttr | IntegerAttr
+
+    @property
+    def run(self) -> int:
+        """Elements of an access."""
+        return ACCESS_BYTES * BYTE_BITS // bits_of(self.element)
 
 
 @dataclass

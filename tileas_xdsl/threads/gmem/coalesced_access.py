@@ -84,7 +84,7 @@ def load_tile(e: ThreadBuilder, op: TiledLoadBase) -> RegisterTile:
     layout = in_rows(e, layout)
     order(e, op)
     if op.rotated is not None:
-        return load_rotated(e, *_rotated(e, op, source, layout))
+        return load_rotated(e, *rotated_loads(e, op, source, layout))
     return load_window(e, op, GlobalTile.of(e, op, source, shape), layout)
 
 
@@ -94,12 +94,13 @@ def begin_tile(e: ThreadBuilder, op: TiledLoadBase) -> Callable[[], RegisterTile
     layout = encoded_layout(e, op, type_) or layout_of(e, op, shape_of(type_) or ())
     assert isinstance(source, GlobalView)
     order(e, op)
-    return begin_rotated(e, *_rotated(e, op, source, in_rows(e, layout)))
+    return begin_rotated(e, *rotated_loads(e, op, source, in_rows(e, layout)))
 
 
-def _rotated(
+def rotated_loads(
     e: ThreadBuilder, op: TiledLoadBase, source: GlobalView, layout: RegisterLayout
 ) -> tuple[Rows, RegisterLayout, Attribute, Callable[[RotatedRow], RowLoads]]:
+    """Return the rows of a load, their layout and elements, and how each of them is loaded."""
     rows = rows_of(e, op, source, layout, _is_owner(e, layout))
     padding = padding_of(op.padding_value, source.element)
     return rows, layout, source.element, partial(RowLoads, e, padding=padding)

@@ -46,8 +46,13 @@ from tileas_xdsl.diagnostics.emission import emit_remark
 from tileas_xdsl.dialects.block_exchange import exchanges_data
 from tileas_xdsl.dialects.ir_queries import constant_integer, defined_functions, is_side_effect_free
 from tileas_xdsl.dialects.kinds import has_instance, instances_in
-from tileas_xdsl.dialects.nv_tileaa.attributes import KERNEL_SPEC, KernelSpecAttr, spec_of
+from tileas_xdsl.dialects.nv_tileaa.attributes import (
+    KERNEL_SPEC,
+    KernelSpecAttr,
+    spec_of,
+)
 from tileas_xdsl.dialects.nv_tileaa.grid import GetNumProgramsOp
+from tileas_xdsl.dialects.nv_tileaa.messages import PrintOp
 from tileas_xdsl.dialects.nv_tileas.builders.arith import constant, mul
 from tileas_xdsl.dialects.nv_tileas.compute.reductions import ReduceOp
 from tileas_xdsl.dialects.nv_tileas.control import GridDependencyOp
@@ -73,14 +78,13 @@ from tileas_xdsl.transforms.make_persistent.walks import (
     SerpentineWalk,
     StraightWalk,
     Tour,
+    loops_of_equal_remainders,
     strided_loop,
 )
 from tileas_xdsl.transforms.materialize_schedule.default_schedule import has_chained_products
 from tileas_xdsl.transforms.memory.tileas_rotate_rows import (
-    has_room_for_next_rows,
-    meets_lines,
+    RowsWithLines,
     rotate_rows_of_lines,
-    rows_that_meet_lines,
 )
 from tileas_xdsl.transforms.pass_options import check_keyword
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import enclosing_control
@@ -148,7 +152,8 @@ class TileasMakePersistent(ModulePass):
 
 def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) -> None:
     found = load_loop(kernel)
-    are_rows = found is None and _wants_rows(kernel, target)
+    rows = RowsWithLines.of(kernel, target) if found is None else None
+    are_rows = rows is not None and (ROWS_AHEAD in kernel.attributes or bool(rows.rotations))
     spec = spec_of(kernel)
     if spec.persistent or (found is None and not are_rows and spec.num_warps > 1):
         return
@@ -158,8 +163,8 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         made = _decide_of_a_warp(kernel, target, is_forced=is_forced)
     elif has_instance(kernel, scf.ForOp, scf.WhileOp):
         return
-    elif found is None:
-        made = what_forbids(kernel) or _persistent_rows(kernel, target)
+    elif rows is not None:
+        made = what_forbids(kernel) or _persistent_rows(kernel, rows)
     else:
         made = _decide_without_loop(kernel, target)
     if isinstance(made, str):
@@ -170,32 +175,24 @@ def _make_persistent(kernel: func.FuncOp, target: Target, *, is_forced: bool) ->
         Rewriter.replace_op(kernel, made)
 
 
-def _persistent_rows(kernel: func.FuncOp, target: Target) -> func.FuncOp:
+def _persistent_rows(kernel: func.FuncOp, rows: RowsWithLines) -> func.FuncOp:
     """Return the kernel whose CTAs take one row after another, long ones from a counter.
 
-    The barrier of a reduction broadcasts the number that the counter gives.  Rows that are combined
-    with lines in shared memory are loaded one iteration ahead where there is room for them.
+    They do where rows are loaded one iteration ahead, or are combined with lines that stay in
+    shared memory for the next one.  The barrier of a reduction broadcasts the number that the
+    counter gives.  Rows that are combined with lines in shared memory are loaded one iteration
+    ahead where there is room for them.
     """
-    rows = rows_that_meet_lines(kernel, target)
-    are_long = any(is_one_row(op) and bytes_of_row(op) >= COUNTED_ROW_BYTES for op in rows)
+    are_long = any(is_one_row(op) and bytes_of_row(op) >= COUNTED_ROW_BYTES for op in rows.loads)
     are_reduced = has_instance(kernel, ReduceOp)
     by_counter = (are_long and are_reduced) or ROWS_AHEAD in kernel.attributes
     is_alone = spec_of(kernel).tile_block_ctas == 1
     counted = counted_loop if by_counter and is_alone else None
     made = _persistent(kernel, of_rows=True, by_counter=counted)
-    if has_room_for_next_rows(kernel, target):
-        rotate_rows_of_lines(made, target)
+    if rows.have_room_for_next():
+        rotate_rows_of_lines(made, rows.target)
         made.attributes[ROWS_AHEAD] = UnitAttr()
     return made
-
-
-def _wants_rows(kernel: func.FuncOp, target: Target) -> bool:
-    """Whether CTAs are to take one row after another.
-
-    They do where rows are loaded one iteration ahead, or are combined with lines that stay in
-    shared memory for the next one.
-    """
-    return ROWS_AHEAD in kernel.attributes or meets_lines(kernel, target)
 
 
 def _decide(found: LoadLoop, target: Target, *, is_forced: bool) -> func.FuncOp | str:
@@ -368,6 +365,10 @@ def _persistent(
     assert block.last_op is not None
     if by_counter is not None:
         carried = by_counter(Builder(InsertPoint.before(block.last_op)), tour, inside)
+    elif of_rows and spec.tile_block_ctas == 1 and _is_of_x_alone(kernel):
+        before = Builder(InsertPoint.before(block.last_op))
+        made, carried = loops_of_equal_remainders(before, tour, inside)
+        made.attributes[LOADED_TOGETHER] = IntegerAttr(1, i32)
     else:
         walk = SerpentineWalk.of(build, tour) if serpentine else StraightWalk.of(build, tour)
         made, carried = strided_loop(Builder(InsertPoint.before(block.last_op)), walk, tour, inside)
@@ -379,6 +380,12 @@ def _persistent(
         for number in counts_of_tile_blocks(op, spec.tile_block_ctas):
             Rewriter.replace_op(number, arith.IndexCastOp(value, IndexType()))
     return kernel
+
+
+def _is_of_x_alone(kernel: func.FuncOp) -> bool:
+    """Whether tile blocks that differ along y and z alone do the same, which nobody sees again."""
+    axes = {str(op.dimension.data) for op in instances_in(kernel, gpu.BlockIdOp)}
+    return axes <= {AXES[0]} and not has_instance(kernel, PrintOp)
 
 
 def _rounded_up(build: Builder, extent: SSAValue, count: int) -> SSAValue:

@@ -34,10 +34,17 @@ from xdsl.traits import IsTerminator
 from xdsl.transforms.loop_invariant_code_motion import can_be_hoisted
 
 from tileas_xdsl.analysis.values.liveness.registers import own_registers, registers_in_loops
+from tileas_xdsl.analysis.values.scalar_operations import operations_behind
 from tileas_xdsl.data_classes import dataclass
-from tileas_xdsl.diagnostics.walking import operands_of, operations_inside_out, operations_of
+from tileas_xdsl.diagnostics.walking import (
+    operands_of,
+    operations_in,
+    operations_inside_out,
+    operations_of,
+)
 from tileas_xdsl.dialects.cute_nvgpu import SetMaxRegisterOp
 from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import (
+    IN_FRONT_OF_LOOPS,
     LOOPS,
     is_innermost,
     set_registers_left,
@@ -116,6 +123,8 @@ class _Hoisting:
         overdraft = self.overdraft.get(loop, MAX_OVERDRAFT if is_innermost(loop) else 0)
         left: int | None = None
         body = loop.body.block
+        for op in [op for op in operations_in(loop) if IN_FRONT_OF_LOOPS in op.attributes]:
+            self._move_with_operands(op, loop)
         waiting = deque(operations_of(body))
         while waiting:
             op = waiting.popleft()
@@ -134,6 +143,19 @@ class _Hoisting:
             Rewriter.insert_op(op, InsertPoint.before(loop))
             waiting.extend(_users(op))
         self.overdraft[loop] = overdraft
+
+    def _move_with_operands(self, op: Operation, loop: scf.ForOp) -> None:
+        """Hoist an operation that is worth its registers, and what it is computed of."""
+        made = {op, *(one for one in operations_behind(op.operands) if loop.is_ancestor(one))}
+        used = [value for one in made for value in operands_of(one)]
+        if any(isinstance(v.owner, Block) and loop.is_ancestor(v.owner) for v in used):
+            return
+        if not all(is_side_effect_free(one) and is_speculatable(one) for one in made):
+            return
+        for one in [one for one in operations_in(loop) if one in made]:
+            one.detach()
+            Rewriter.insert_op(one, InsertPoint.before(loop))
+        self.peaks = None
 
     def _left(self, loop: scf.ForOp) -> int:
         """Return the registers that nothing in a loop takes."""

@@ -26,6 +26,10 @@ Place: TypeAlias = Sequence[SSAValue]
 """Coordinates of a tile block in the grid, or how far apart two of them are."""
 
 
+REMAINDERS = 8
+"""Rows that follow one another may begin at so many elements of a vector: 16 bytes of 16 bits."""
+
+
 @dataclass(frozen=True)
 class Tour:
     """The loop of a CTA: tile blocks `first`, `first + step`, ... below `count`."""
@@ -117,6 +121,32 @@ def strided_loop(
     end = Builder(InsertPoint.at_end(body))
     end.insert(scf.YieldOp(*walk.following(end, carried)))
     return made, carried
+
+
+def loops_of_equal_remainders(
+    build: Builder, tour: Tour, inside: Sequence[Operation]
+) -> tuple[scf.ForOp, Place]:
+    """Put tile blocks into a loop of those along x whose numbers are equal modulo `REMAINDERS`.
+
+    scf.for %s = %cta to %step step %ctas {          // one round: %step is %ctas, rounded down
+      scf.for %i = %s to %nx step %step { ... } }
+
+    Rows that many tile blocks apart begin as far behind a vector, whatever their stride is, so that
+    how they are rotated is the same in all rounds.  With fewer CTAs each goes through several.
+    Tile blocks read x alone: those of other planes of the grid would do the same once more.
+    """
+    down = build.insert(arith.AndIOp(tour.step, constant(build, -REMAINDERS, i32))).result
+    step = build.insert(arith.MaxUIOp(down, constant(build, REMAINDERS, i32))).result
+    outer, body = Block(arg_types=[i32]), Block(arg_types=[i32])
+    made = scf.ForOp(outer.args[0], tour.extents[0], step, [], Region(body))
+    build.insert(scf.ForOp(tour.first, step, tour.step, [], Region(outer)))
+    outer.add_ops([made, scf.YieldOp()])
+    for op in inside:
+        op.detach()
+        body.add_op(op)
+    body.add_op(scf.YieldOp())
+    zero = constant(build, 0, i32)
+    return made, (body.args[0], zero, zero)
 
 
 def places(build: Builder, number: SSAValue, extents: Place) -> Place:

@@ -43,6 +43,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tileas_xdsl.analysis.values.launches.pointer_base_arrays import stated_divisor
+from tileas_xdsl.analysis.values.rows.equal_remainders import of_first_round
 from tileas_xdsl.analysis.values.rows.row_extents import bytes_of_row
 from tileas_xdsl.analysis.values.scalar_operations import grid_axes_behind
 from tileas_xdsl.data_classes import dataclass
@@ -100,6 +101,21 @@ def _insertion_point(found: RotatedTiles, anchor: Access) -> Operation | None:
     return next(op for op in block.ops if op in inside)
 
 
+def _steps_of(
+    place: Place, extents: Sequence[int], vector: int
+) -> Sequence[tuple[SSAValue, SSAValue | int, int]]:
+    """Return what tiles are apart by in each dimension, modulo so many elements.
+
+    Of each the index of a tile, as that of the first round of a loop where all rounds have an equal
+    one, the elements from row to row, and the rows of a tile.
+    """
+    return [
+        (of_first_round(index, vector // gcd(count, vector)), stride, count)
+        for index, stride, count in zip(place.coords, place.strides, extents[:-1], strict=True)
+        if count % vector
+    ]
+
+
 class _Writer:
     """Inserts scalar arithmetic in front of an operation."""
 
@@ -130,12 +146,13 @@ class _Writer:
                 arith.ConstantOp(IntegerAttr((place.bits // 8).bit_length() - 1, i64))
             )
             total = self.as_i32(self.value(arith.ShRUIOp(address, step)))
-        for index, stride, count in zip(place.coords, place.strides, extents[:-1], strict=True):
+        for index, stride, count in _steps_of(place, extents, vector):
             rows = self.value(arith.MuliOp(self.as_i32(index), self.as_i32(stride)))
             if count > 1:
                 rows = self.value(arith.MuliOp(rows, self.constant(count)))
             total = rows if total is None else self.value(arith.AddiOp(total, rows))
-        assert total is not None
+        if total is None:
+            return self.constant(0)
         return self.value(arith.AndIOp(total, self.constant(vector - 1)))
 
 
@@ -148,6 +165,22 @@ class _Rotation:
     found: RotatedTiles
     first: Operation
     """In front of which it can be computed by how much."""
+
+    @property
+    def modulus(self) -> int:
+        """Elements of a vector."""
+        return 8 * ACCESS_BYTES // self.place.bits
+
+    @property
+    def point(self) -> InsertPoint:
+        """Where by how much is computed: in front of a loop all of whose rounds have it alike."""
+        place, loop = self.place, self.first.parent_op()
+        steps = _steps_of(place, self.found.extents, self.modulus)
+        needed = [place.array.pointer, *place.strides, *(index for index, _, _ in steps)]
+        given = [value for value in needed if isinstance(value, SSAValue)]
+        if isinstance(loop, scf.ForOp) and not any(loop.is_ancestor(v.owner) for v in given):
+            return InsertPoint.before(loop)
+        return InsertPoint.before(self.first)
 
     @property
     def place(self) -> Place:
@@ -229,7 +262,7 @@ class _Shift:
     def of(write: _Writer, made: _Rotation) -> _Shift:
         """The shift of rows that begin at a vector then."""
         place, extents, zero = made.place, made.found.extents, write.constant(0)
-        modulus = 8 * ACCESS_BYTES // place.bits
+        modulus = made.modulus
         first = write.value(arith.SubiOp(zero, write.begin_of(place, extents, modulus)))
         if not made.found.are_several:
             return _Shift(first)
@@ -252,7 +285,7 @@ class _Shift:
 def _rotate(made: _Rotation, target: Target) -> None:
     """Rotate all tiles so that the rows of an access begin at a vector."""
     found = made.found
-    write = _Writer(InsertPoint.before(made.first))
+    write = _Writer(made.point)
     shift = _Shift.of(write, made)
     offset, zero, *steps = (
         write.value(arith.IndexCastOp(v, IndexType()))
@@ -361,45 +394,52 @@ def _rotations(function: func.FuncOp) -> Iterator[_Rotation]:
             yield made
 
 
-def meets_lines(function: func.FuncOp, target: Target) -> bool:
-    """Whether a row to rotate is combined with a line that all tile blocks load, aligned otherwise.
+@dataclass(frozen=True)
+class RowsWithLines:
+    """The rows to rotate of a function that are combined with lines kept in shared memory.
 
-    Weights and biases of columns are such lines.
+    Weights and biases of columns are such lines: all tile blocks load them, aligned otherwise.
     """
-    return bool(_that_meet_lines(function, target))
 
+    function: func.FuncOp
+    target: Target
+    rotations: Sequence[_Rotation]
 
-def _that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[_Rotation]:
-    """Return the rotations of rows that are combined with lines kept in shared memory."""
-    warps, found = spec_of(function).num_warps, _rotations(function)
-    return [made for made in found if made.pays(warps, target) and made.keeps_lines(target)]
+    @staticmethod
+    def of(function: func.FuncOp, target: Target) -> RowsWithLines:
+        """Return the rows of a function; there may be none."""
+        warps, found = spec_of(function).num_warps, _rotations(function)
+        made = [one for one in found if one.pays(warps, target) and one.keeps_lines(target)]
+        return RowsWithLines(function, target, made)
 
+    @property
+    def loads(self) -> Sequence[TiledLoadOp]:
+        """The loads of the rows."""
+        return [op for made in self.rotations for op in made.rows]
 
-def rows_that_meet_lines(function: func.FuncOp, target: Target) -> Sequence[TiledLoadOp]:
-    """Return the loads of rows to rotate that are combined with lines kept in shared memory."""
-    return [op for made in _that_meet_lines(function, target) for op in made.rows]
+    def have_room_for_next(self) -> bool:
+        """Whether shared memory has room for the lines and the rows of the next iteration.
 
-
-def has_room_for_next_rows(function: func.FuncOp, target: Target) -> bool:
-    """Whether shared memory has room for the lines and the rows of the next iteration.
-
-    As many CTAs have to be resident on a multiprocessor as with the lines alone.
-    """
-    warps, found = spec_of(function).num_warps, _that_meet_lines(function, target)
-    if not found or not all(made.has_whole_vectors(warps) for made in found):
-        return False
-    lines = sum(bytes_of_row(op) for made in found for op in made.lines)
-    rows = sum(
-        count_of_rows(made.found.extents) * bytes_of_row(op) for made in found for op in made.rows
-    )
-    usual, ahead = (blocks_that_fit(function, warps, n, target) for n in (lines, lines + rows))
-    fits = lines + rows + RESERVED_SHARED_MEMORY <= target.shared_memory_per_block
-    return fits and ahead >= usual
+        As many CTAs have to be resident on a multiprocessor as with the lines alone.
+        """
+        function, target, found = self.function, self.target, self.rotations
+        warps = spec_of(function).num_warps
+        if not found or not all(made.has_whole_vectors(warps) for made in found):
+            return False
+        lines = sum(bytes_of_row(op) for made in found for op in made.lines)
+        rows = sum(
+            count_of_rows(made.found.extents) * bytes_of_row(op)
+            for made in found
+            for op in made.rows
+        )
+        usual, ahead = (blocks_that_fit(function, warps, n, target) for n in (lines, lines + rows))
+        fits = lines + rows + RESERVED_SHARED_MEMORY <= target.shared_memory_per_block
+        return fits and ahead >= usual
 
 
 def rotate_rows_of_lines(function: func.FuncOp, target: Target) -> None:
     """Rotate rows that are combined with lines, so that loops can load them an iteration ahead."""
-    for made in _that_meet_lines(function, target):
+    for made in RowsWithLines.of(function, target).rotations:
         _rotate(made, target)
 
 

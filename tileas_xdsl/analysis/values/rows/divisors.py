@@ -169,6 +169,7 @@ _TABLE: Any = {
     arith.FloorDivSIOp: _quotient,
     arith.IndexCastOp: _same,
     arith.MaxSIOp: _sum,
+    arith.MaxUIOp: _sum,
     arith.MinSIOp: _sum,
     arith.MuliOp: _product,
     arith.RemSIOp: _sum,

@@ -13,8 +13,8 @@ from __future__ import annotations
 from math import inf
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
+from xdsl.ir import Operation, SSAValue
 
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.kinds import Kinds
@@ -23,7 +23,17 @@ LOOPS = (scf.ForOp, scf.WhileOp)
 
 _LOOPS = Kinds(*LOOPS)
 
+IN_FRONT_OF_LOOPS = "cute_nvgpu.in_front_of_loops"
+"""On an operation whose result is worth its registers wherever a loop does not change it."""
+
 REGISTERS_LEFT, REGISTERS_FREE = "cute_nvgpu.registers_left", "cute_nvgpu.registers_free"
+
+
+def compute_in_front(value: SSAValue) -> SSAValue:
+    """Have a value computed in front of loops that do not change it, and return it."""
+    if isinstance(value.owner, Operation):
+        value.owner.attributes[IN_FRONT_OF_LOOPS] = UnitAttr()
+    return value
 
 
 def is_innermost(loop: Operation) -> bool:

@@ -168,6 +168,10 @@ KEPT_EXTENDED = "nv_tileas.kept_extended"
 """On a load of a line that is kept: the type that all its readers extend its elements to, in which
 they are kept."""
 
+KEPT_AS_READ = "nv_tileas.kept_as_read"
+"""On a load of a line that is kept, rotated as the rows are that are combined with it: each thread
+keeps the elements that it reads."""
+
 
 @memory_op
 class AsyncTiledLoadOp(TiledLoadBase):

@@ -30,15 +30,15 @@ from xdsl.dialects.builtin import (
     VectorType,
     i32,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tileas_xdsl.analysis.memory.kept_tiles import readers_of
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.dialects.cute import LoadOp, StoreOp
 from tileas_xdsl.dialects.cute_nvgpu import GetDynSmemOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import compute_in_front
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
-    KEPT,
     KEPT_EXTENDED,
     AsyncTiledLoadOp,
     TiledLoadOp,
@@ -90,31 +90,29 @@ def load_line(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadedLine:
     assert isinstance(source, GlobalView)
     window = GlobalTile.of(e, op, source, layout.shape)
     values = load_window(e, op, window, layout)
-    return LoadedLine(values, _allocated(e, op, values, window), op)
+    return LoadedLine(lambda: values, _allocated(e, op, values, window), op)
 
 
-def keep_line(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
+def keep_line(e: ThreadBuilder, line: KeptLine, values: RegisterTile, op: AsyncTiledLoadOp) -> None:
     """Put a line into shared memory, from where rows read it."""
-    if runs_again(loaded.op):
+    if runs_again(op):
         synchronize_agent(e)
-    _store(e, loaded.line, _as_kept(e, loaded))
+    _store(e, line, _as_kept(e, line, values))
     synchronize_agent(e)
-    e.kept_lines[loaded.op.attributes[KEPT]] = loaded.line
-    return loaded.values
 
 
-def _as_kept(e: ThreadBuilder, loaded: LoadedLine) -> RegisterTile:
+def _as_kept(e: ThreadBuilder, line: KeptLine, values: RegisterTile) -> RegisterTile:
     """The elements of a line as they are stored: extended once where all rows extend them."""
-    values, element = loaded.values, loaded.line.element
+    element = line.element
     if element == values.element:
         return values
     extended = [arith.ExtFOp(part, VectorType(element, [length(part)])) for part in values.parts]
     return RegisterTile(values.layout, element, tuple(e.insert(op).result for op in extended))
 
 
-def read_line(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:
+def read_line(e: ThreadBuilder, op: TiledLoadOp, line: KeptLine) -> RegisterTile:
     """Read a line where the rows of a tile have their elements, in the type that it is kept in."""
-    line, layout = e.kept_lines[op.attributes[KEPT]], layout_within_rows(e, op)
+    layout = layout_within_rows(e, op)
     readers: dict[int, _Reader] = {}
     part = _part(e, op, layout)
 
@@ -173,7 +171,8 @@ class _Reader:
         count = line.planes if is_by_words else line.planes + 1
         # Vectors in front of a line are at the first places: no word of these is at a negative one.
         begin = line.front * line.planes
-        bases = [_place(e, line, add(e, words, begin + k)) for k in range(count)]
+        places = [_place(e, line, add(e, words, begin + k)) for k in range(count)]
+        bases = [*map(compute_in_front, places)]
         if not isinstance(part, int):
             bases = [advance(e, base, divide(e, part, line.run)) for base in bases]
         moving = None if isinstance(part, int) else part
@@ -212,7 +211,12 @@ def _padding(e: ThreadBuilder, line: KeptLine, chunk: AccessChunk) -> SSAValue:
 
 def _number_behind(line: KeptLine) -> FloatAttr | IntegerAttr:
     """The number behind the end of a line, in the type that it is kept in."""
-    number, kind = line.padding or zero_of(line.element), line.element
+    return number_in(line.padding, line.element)
+
+
+def number_in(number: FloatAttr | IntegerAttr | None, kind: Attribute) -> FloatAttr | IntegerAttr:
+    """Return a number in the type that a line is kept in; None stands for zero."""
+    number = number or zero_of(kind)
     if isinstance(number, FloatAttr) and isinstance(kind, AnyFloat):
         return FloatAttr(number.value.data, kind)
     return number

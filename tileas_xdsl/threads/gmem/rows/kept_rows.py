@@ -11,7 +11,7 @@ loop later, or part by part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
 
@@ -40,7 +40,12 @@ from tileas_xdsl.threads.gmem.kept_loads import has_same_threads
 from tileas_xdsl.threads.gmem.memory_order import order
 from tileas_xdsl.threads.gmem.rows.rotated_access import load_rotated, rows_of
 from tileas_xdsl.threads.gmem.rows.rotated_row import RowLoads, either
-from tileas_xdsl.threads.gmem.rows.vectors_around import VectorsAround
+from tileas_xdsl.threads.gmem.rows.vectors_around import (
+    InsideVectors,
+    VectorsAround,
+    first_column,
+    is_whole,
+)
 from tileas_xdsl.threads.pipeline.tile_properties import runs_again
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.coordinates import is_first_replica, thread_chunks
@@ -73,28 +78,42 @@ def keep_row(e: ThreadBuilder, op: AsyncTiledLoadOp) -> KeptTile:
     for piece in copied:
         of_row.setdefault(id(rows(piece)), []).append(piece)
     parts = [(RowLoads(e, rows(own[0]), padding), own) for own in of_row.values()]
-    arounds = [(VectorsAround.of(loads, own[0].count), own) for loads, own in parts]
-    for around, own in arounds:
-        _copy(tile, around, own)
+    for loads, own in parts:
+        _copy(tile, loads, own)
     e.insert(CpAsyncCommitOp())
-    for around, own in arounds:
-        _pad(tile, around, [piece for piece in own if around.loads.row.is_certain(piece)])
+    for loads, own in parts:
+        _pad(tile, loads, [piece for piece in own if loads.row.is_certain(piece)])
     e.kept_rows.setdefault(op.attributes[KEPT], tile)
     return tile
 
 
-def _copy(tile: KeptTile, around: VectorsAround, pieces: Sequence[AccessChunk]) -> None:
+def _copy(tile: KeptTile, loads: RowLoads, pieces: Sequence[AccessChunk]) -> None:
     """Start the copies of the vectors of a row that the thread has."""
-    e, row, mine = around.loads.e, around.loads.row, is_first_replica(around.loads.e, tile.layout)
-    for piece in pieces:
-        exists = logical_and(e, logical_and(e, mine, around.is_there(piece)), piece.exists)
-        place, vector = chunk_of(e, tile, piece), row.pointer(around.column(piece), piece.count)
-        e.insert(CpAsyncOp(place, vector, piece.count * row.size, "global", pred=exists))
+    e, row, mine = loads.e, loads.row, is_first_replica(loads.e, tile.layout)
+
+    def copy(meets: Callable[[AccessChunk], SSAValue | None]) -> list[SSAValue]:
+        for piece in pieces:
+            exists = logical_and(e, logical_and(e, mine, meets(piece)), piece.exists)
+            place, vector = (
+                chunk_of(e, tile, piece),
+                row.pointer(first_column(row, piece), piece.count),
+            )
+            e.insert(CpAsyncOp(place, vector, piece.count * row.size, "global", pred=exists))
+        return []
+
+    def others() -> list[SSAValue]:
+        return copy(VectorsAround.of(loads, pieces[0].count).is_there)
+
+    inside = InsideVectors.of(loads, pieces)
+    if inside is None:
+        others()
+    else:
+        either(e, inside.holds, partial(copy, inside.meets), others)
 
 
-def _pad(tile: KeptTile, around: VectorsAround, inside: Sequence[AccessChunk]) -> None:
+def _pad(tile: KeptTile, loads: RowLoads, inside: Sequence[AccessChunk]) -> None:
     """Keep padding of a row that does not exist where others have elements for certain."""
-    loads, e = around.loads, around.loads.e
+    e = loads.e
     if not inside:
         return
 
@@ -104,7 +123,7 @@ def _pad(tile: KeptTile, around: VectorsAround, inside: Sequence[AccessChunk]) -
             e.insert(StoreOp(loads.nothing(piece)[0], chunk_of(e, tile, piece), mine))
         return []
 
-    either(e, around.is_whole(inside[-1]), list, pad)
+    either(e, is_whole(loads.row, inside[-1]), list, pad)
 
 
 def read_row(e: ThreadBuilder, op: TiledLoadOp) -> RegisterTile:

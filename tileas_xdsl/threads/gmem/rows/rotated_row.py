@@ -18,7 +18,7 @@ from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.diagnostics.emission import op_error
 from tileas_xdsl.diagnostics.walking import operations_in
 from tileas_xdsl.dialects.cute import LoadOp, PtrToIntOp
-from tileas_xdsl.dialects.ir_queries import enclosing_function
+from tileas_xdsl.dialects.ir_queries import enclosing_function, enclosing_ops
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import TiledLoadBase, TiledStoreOp
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.registers.register_layout import RegisterLayout
@@ -86,6 +86,10 @@ class RotatedRow:
     """In how many parts the row is accessed."""
     always_exists: bool = False
     """Whether it is known to be in the array, as the only row of one."""
+    last: SSAValue | None = None
+    """The end of the row if it exists, where all rounds of a loop rotate it alike."""
+    exists_at_all: SSAValue | None = None
+    """Whether it exists; None where that is known."""
 
     @staticmethod
     def of(
@@ -115,13 +119,14 @@ class RotatedRow:
                 window = window.beginning(e, number - ahead)
                 start = window.starts[-1]
         row = row_of(e, window, first, (start, window.scaled(e, -1, start)), guard)
+        last, exists = _end(e, window, width, row.exists)
         return RotatedRow(
             e,
             view,
             width,
             row.offset,
             advance(e, view.pointer, row.offset),
-            _end(e, window, width, row.exists),
+            _if_it_exists(e, last, exists),
             shift_of_row(e, op, layout.shape, first.row),
             window.end,
             op.rotated.value.data,
@@ -131,6 +136,8 @@ class RotatedRow:
             ahead,
             width // layout.shape[-1],
             row.exists is None and window.factors[-1] == 0,
+            last if _is_alike_in_all_rounds(op) else None,
+            exists,
         )
 
     @property
@@ -277,8 +284,10 @@ def shift_of_row(
     return subtract(e, zero, modulo(e, subtract(e, zero, shift), op.modulus.value.data))
 
 
-def _end(e: ThreadBuilder, window: GlobalTile, width: int, exists: SSAValue | None) -> SSAValue:
-    """The first column of a row that is out of bounds, or its width; none is in bounds else."""
+def _end(
+    e: ThreadBuilder, window: GlobalTile, width: int, exists: SSAValue | None
+) -> tuple[SSAValue, SSAValue | None]:
+    """The first column of a row that is out of bounds, or its width; and whether there is a row."""
     start, limit = window.starts[-1], window.limits[-1]
     end = constant_like(e, start, width)
     if limit is not None:
@@ -286,10 +295,20 @@ def _end(e: ThreadBuilder, window: GlobalTile, width: int, exists: SSAValue | No
         if window.factors[-1]:
             begins = e.insert(arith.CmpiOp(start, constant_like(e, start, 0), "sge")).result
             exists = logical_and(e, exists, begins)
-    end = cast_index(e, end, i32)
+    return cast_index(e, end, i32), exists
+
+
+def _if_it_exists(e: ThreadBuilder, end: SSAValue, exists: SSAValue | None) -> SSAValue:
+    """The end of a row, in front of all columns if it does not exist."""
     if exists is None:
         return end
     return e.insert(arith.SelectOp(exists, end, i32_constant(e, 0))).result
+
+
+def _is_alike_in_all_rounds(op: TiledLoadBase | TiledStoreOp) -> bool:
+    """Whether the innermost loop around an operation does not change how it is rotated."""
+    loop = next((one for one in enclosing_ops(op) if isinstance(one, scf.ForOp)), None)
+    return loop is not None and not any(loop.is_ancestor(v.owner) for v in op.offsets)
 
 
 def _is_rewritten(op: TiledLoadBase | TiledStoreOp) -> bool:
@@ -300,6 +319,10 @@ def _is_rewritten(op: TiledLoadBase | TiledStoreOp) -> bool:
     return any(one.writes and one.arrays & arrays for one in found)
 
 
+Vectors = Callable[[AccessChunk, SSAValue | None], SSAValue]
+"""Loads the vector of a piece, where a condition holds."""
+
+
 @dataclass(frozen=True)
 class RowLoads:
     """How pieces of a row are loaded that are not one vector of it."""
@@ -307,7 +330,7 @@ class RowLoads:
     e: ThreadBuilder
     row: RotatedRow
     padding: FloatAttr | IntegerAttr | None
-    vector: Callable[[AccessChunk, SSAValue | None], SSAValue] | None = None
+    vector: Vectors | None = None
     """Loads the vector of a piece from where it has been copied to, where a condition holds.
 
     There is padding of pieces that are certain to be inside of the row, if it does not exist.

@@ -10,6 +10,8 @@ with that alone; that a row does not exist is part of where it begins.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, VectorType, i32
 from xdsl.ir import Attribute, SSAValue
@@ -46,6 +48,15 @@ class RowEnds:
     """How far that is behind the row's end; None where no row that exists ends in the piece."""
 
     @staticmethod
+    def of_existing(row: RotatedRow, piece: AccessChunk, end: SSAValue) -> RowEnds:
+        """The ends of a row that is known to exist."""
+        e = row.e
+        base = add(e, cast_index(e, piece.column, i32), row.begin)
+        begins = base if row.may_begin_in(piece) else None
+        behind = subtract(e, base, end) if row.may_end_in(piece) or begins is None else None
+        return RowEnds(e, 8 * row.size, piece.shift, begins, behind)
+
+    @staticmethod
     def of(row: RotatedRow, piece: AccessChunk) -> RowEnds:
         """The ends of a row in a piece of it."""
         e = row.e
@@ -73,32 +84,53 @@ class RowEnds:
 
     def kept(self, values: SSAValue, padding: FloatAttr | IntegerAttr) -> SSAValue:
         """The elements of a vector that are in the row, and padding for the others."""
-        e, type_ = self.e, values.type
-        assert isa(type_, VectorType[Attribute])
+        (count,) = self._type_of(values).get_shape()
+        return self.chosen(values, padding, self.choices(count))
+
+    def choices(self, count: int) -> Sequence[SSAValue]:
+        """What says which of so many elements are in the row: of each, or the bits of each word."""
+        if self.bits >= WORD_BITS:
+            return [self.has(k) for k in range(count)]
+        return [self._word(first) for first in range(0, count * self.bits, WORD_BITS)]
+
+    def chosen(
+        self, values: SSAValue, padding: FloatAttr | IntegerAttr, choices: Sequence[SSAValue]
+    ) -> SSAValue:
+        """The elements of a vector that `choices` say are in the row, and padding for others."""
+        e, type_ = self.e, self._type_of(values)
         (count,) = type_.get_shape()
         other = constant_elements(e, padding, count)
         if self.bits >= WORD_BITS:
             sides = [(element(e, values, k), element(e, other, k)) for k in range(count)]
-            found = [e.insert(arith.SelectOp(self.has(k), *s)).result for k, s in enumerate(sides)]
-            return joined(e, found)
-        total = count * self.bits // WORD_BITS
-        words = VectorType(i32, [total])
+            pairs = zip(choices, sides, strict=True)
+            return joined(e, [e.insert(arith.SelectOp(has, *s)).result for has, s in pairs])
+        words = VectorType(i32, [len(choices)])
         here, there = (e.insert(vector.BitcastOp(v, words)).result for v in (values, other))
-        found = [self._word(element(e, here, w), element(e, there, w), w) for w in range(total)]
+        found = [
+            self._mixed(kept, element(e, here, w), element(e, there, w))
+            for w, kept in enumerate(choices)
+        ]
         return e.insert(vector.BitcastOp(joined(e, found), type_)).result
 
-    def _word(self, value: SSAValue, other: SSAValue, number: int) -> SSAValue:
-        """A word of the elements that are in the row, and of others."""
-        e, ones = self.e, i32_constant(self.e, -1)
-        first = number * WORD_BITS
-        kept: SSAValue | None = None
+    def _type_of(self, values: SSAValue) -> VectorType[Attribute]:
+        assert isa(values.type, VectorType[Attribute])
+        return values.type
+
+    def _word(self, first: int) -> SSAValue:
+        """Ones in the bits of a word, from bit `first` of the piece on, that are in the row."""
+        e, kept = self.e, None
         if self.begins is not None:
             kept = self._from(self._bits_behind(self.begins), first)
         if self.behind is not None:
             gone = self._from(self._bits_behind(self.behind), first)
-            inside = e.insert(arith.XOrIOp(gone, ones)).result
+            inside = e.insert(arith.XOrIOp(gone, i32_constant(e, -1))).result
             kept = inside if kept is None else e.insert(arith.AndIOp(kept, inside)).result
         assert kept is not None
+        return kept
+
+    def _mixed(self, kept: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:
+        """The bits of a value that are kept, and those of another one."""
+        e, ones = self.e, i32_constant(self.e, -1)
         taken = e.insert(arith.AndIOp(value, kept)).result
         missing = e.insert(arith.AndIOp(other, e.insert(arith.XOrIOp(kept, ones)).result)).result
         return e.insert(arith.OrIOp(taken, missing)).result

@@ -22,6 +22,7 @@ from xdsl.ir import SSAValue
 
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.cute import LoadOp
+from tileas_xdsl.dialects.cute_nvgpu.threads.innermost_loops import compute_in_front
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import (
     add,
@@ -35,7 +36,13 @@ from tileas_xdsl.threads.codegen.integer_ops import (
     subtract,
 )
 from tileas_xdsl.threads.codegen.lowered_values import GlobalView
-from tileas_xdsl.threads.gmem.rows.rotated_row import Column, RowLoads, either
+from tileas_xdsl.threads.gmem.rows.rotated_row import (
+    Column,
+    RotatedRow,
+    RowLoads,
+    Vectors,
+    either,
+)
 from tileas_xdsl.threads.gmem.rows.row_ends import RowEnds
 from tileas_xdsl.threads.registers.access_chunk import AccessChunk
 from tileas_xdsl.threads.registers.vector_values import element, joined, zero_of
@@ -43,6 +50,9 @@ from tileas_xdsl.threads.registers.vector_values import element, joined, zero_of
 
 def load_around(loads: RowLoads, pieces: Sequence[AccessChunk]) -> Callable[[], Sequence[SSAValue]]:
     """Load pieces of a row that begin at aligned addresses; what is returned pads them."""
+    inside = InsideVectors.of(loads, pieces)
+    if inside is not None and loads.vector is not None:
+        return partial(inside.loaded, loads.vector)
     around = VectorsAround.of(loads, pieces[0].count)
     loaded = {piece: around.loaded(piece) for piece in pieces}
     return partial(_padded, around, loaded)
@@ -91,16 +101,29 @@ class VectorsAround:
         reach = e.insert(arith.SelectOp(exists, reach, zero)).result
         return VectorsAround(loads, count, cast_index(e, reach, i32), begins)
 
+    @staticmethod
+    def is_inside(loads: RowLoads, count: int) -> SSAValue | None:
+        """Whether a row exists, and all of its vectors are in the array.
+
+        Asked of rows that all rounds of a loop rotate alike: all else is known in front of it.
+        """
+        e, row = loads.e, loads.row
+        if row.last is None or not row.never_wraps or row.is_rewritten:
+            return None
+        zero, end = i64_constant(e, 0), as_int64(e, row.last)
+        most = subtract(e, _elements_of(e, row.view), add(e, end, count - 1))
+        least = subtract(e, zero, as_int64(e, row.shift))
+        begins = e.insert(arith.CmpiOp(row.offset, compute_in_front(least), "sge")).result
+        ends = e.insert(arith.CmpiOp(row.offset, compute_in_front(most), "sle")).result
+        return logical_and(e, logical_and(e, row.exists_at_all, begins), ends)
+
     def column(self, piece: AccessChunk) -> Column:
         """The first column of a piece: that of the first one may be in the row before."""
-        e, row = self.loads.e, self.loads.row
-        return Column(add(e, cast_index(e, piece.column, i32), row.begin), piece.shift)
+        return first_column(self.loads.row, piece)
 
     def is_whole(self, piece: AccessChunk) -> SSAValue:
         """Whether a piece is in the row."""
-        e, row = self.loads.e, self.loads.row
-        ends = row.is_whole(self.column(piece), self.count)
-        return ends if piece.shift else e.insert(arith.AndIOp(ends, self._begins(piece))).result
+        return is_whole(self.loads.row, piece)
 
     def loaded(self, piece: AccessChunk) -> SSAValue:
         """The vector of a piece, where it is in the array and meets the row."""
@@ -134,11 +157,6 @@ class VectorsAround:
 
         return either(e, self.is_whole(piece), lambda: [loaded], not_whole)[0]
 
-    def _begins(self, piece: AccessChunk) -> SSAValue:
-        """Whether the first piece is behind the beginning of the row."""
-        e, column = self.loads.e, self.column(piece)
-        return e.insert(arith.CmpiOp(column.base, i32_constant(e, 0), "sge")).result
-
     def is_there(self, piece: AccessChunk) -> SSAValue:
         """Whether the vector of a piece may be loaded."""
         e, column = self.loads.e, self.column(piece)
@@ -147,7 +165,8 @@ class VectorsAround:
         ends = e.insert(arith.CmpiOp(left, most, "sle")).result
         if piece.shift:
             return ends
-        begins = e.insert(arith.OrIOp(self.begins, self._begins(piece))).result
+        begun = _begins(self.loads.row, piece)
+        begins = e.insert(arith.OrIOp(self.begins, begun)).result
         return e.insert(arith.AndIOp(ends, begins)).result
 
     def _is_behind_array(self, piece: AccessChunk) -> SSAValue:
@@ -182,6 +201,79 @@ class VectorsAround:
         exists = e.insert(arith.AndIOp(begun, row.is_inside(last))).result
         made = LoadOp(row.pointer(last), row.view.element, exists, fill=self.loads.padding)
         return e.insert(made).result
+
+
+def first_column(row: RotatedRow, piece: AccessChunk) -> Column:
+    """Return the first column of a piece: that of the first one may be in the row before."""
+    return Column(add(row.e, cast_index(row.e, piece.column, i32), row.begin), piece.shift)
+
+
+def is_whole(row: RotatedRow, piece: AccessChunk) -> SSAValue:
+    """Return whether a piece is in the row."""
+    ends = row.is_whole(first_column(row, piece), piece.count)
+    return ends if piece.shift else row.e.insert(arith.AndIOp(ends, _begins(row, piece))).result
+
+
+def _begins(row: RotatedRow, piece: AccessChunk) -> SSAValue:
+    """Return whether the first piece is behind the beginning of the row."""
+    first = first_column(row, piece).base
+    return row.e.insert(arith.CmpiOp(first, i32_constant(row.e, 0), "sge")).result
+
+
+@dataclass(frozen=True)
+class InsideVectors:
+    """The vectors of a row that all rounds of a loop rotate alike, most of which are in the array.
+
+    What of them is in the row is known in front of the loop; one branch is left for all of them.
+    """
+
+    loads: RowLoads
+    pieces: Sequence[AccessChunk]
+    last: SSAValue
+    """The end of the row, if it exists."""
+    holds: SSAValue
+
+    @staticmethod
+    def of(loads: RowLoads, pieces: Sequence[AccessChunk]) -> InsideVectors | None:
+        """Return the vectors of a row; None of rows that each round may rotate otherwise."""
+        holds = VectorsAround.is_inside(loads, pieces[0].count)
+        last = loads.row.last
+        return None if holds is None or last is None else InsideVectors(loads, pieces, last, holds)
+
+    def meets(self, piece: AccessChunk) -> SSAValue | None:
+        """Whether a piece has elements of the row."""
+        e, row = self.loads.e, self.loads.row
+        if not row.may_end_in(piece):
+            return piece.exists
+        column = add(e, cast_index(e, piece.column, i32), row.begin)
+        left = subtract(e, column, self.last)
+        met = e.insert(arith.CmpiOp(left, i32_constant(e, -piece.shift), "slt")).result
+        return logical_and(e, met, piece.exists)
+
+    def loaded(self, vector: Vectors) -> Sequence[SSAValue]:
+        """Load the pieces from where they have been copied to, with padding around the row."""
+        e, row, padding = self.loads.e, self.loads.row, self.loads.padding
+        ends = {
+            piece: RowEnds.of_existing(row, piece, self.last)
+            for piece in self.pieces
+            if not row.is_certain(piece)
+        }
+        choices = {
+            piece: [*map(compute_in_front, end.choices(piece.count))] for piece, end in ends.items()
+        }
+        met = {piece: self.meets(piece) for piece in self.pieces}
+
+        def inside() -> list[SSAValue]:
+            found = {piece: vector(piece, met[piece]) for piece in self.pieces}
+            other = padding or zero_of(row.view.element)
+            found |= {p: ends[p].chosen(found[p], other, choices[p]) for p in ends}
+            return [*found.values()]
+
+        def others() -> list[SSAValue]:
+            around = VectorsAround.of(self.loads, self.pieces[0].count)
+            return [*_padded(around, {piece: around.loaded(piece) for piece in self.pieces})]
+
+        return either(e, self.holds, inside, others)
 
 
 def _elements_of(e: ThreadBuilder, view: GlobalView) -> SSAValue:

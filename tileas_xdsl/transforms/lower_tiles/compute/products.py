@@ -53,7 +53,7 @@ from tileas_xdsl.threads.dot.dot_wgmma import (
 from tileas_xdsl.threads.dot.mma_accumulate import await_wgmma, groups_behind
 from tileas_xdsl.threads.gmem.kept_loads import await_kept
 from tileas_xdsl.threads.gmem.launch_memory.tile_block_counter import hand_out
-from tileas_xdsl.threads.gmem.rows.kept_lines import keep_line
+from tileas_xdsl.threads.gmem.rows.own_lines import keep_loaded_line
 from tileas_xdsl.threads.registers.register_tile import laid_out
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
 from tileas_xdsl.threads.tma.bulk_load import wait_for_load
@@ -144,7 +144,7 @@ def wait(e: ThreadBuilder, op: WaitOp | FutureWaitOp) -> Sequence[Lowered]:
         case LoadToken() | BegunLoad():
             return [token.delivered()][: len(op.values)]
         case LoadedLine():
-            return [keep_line(e, token)][: len(op.values)]
+            return [keep_loaded_line(e, token)][: len(op.values)]
         case KeptTile():
             assert isinstance(op, WaitOp)
             return [await_kept(e, op, token)]

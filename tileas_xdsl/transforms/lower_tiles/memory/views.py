@@ -36,6 +36,7 @@ from tileas_xdsl.dialects.nv_tileas.attributes import RegisterEncoding
 from tileas_xdsl.dialects.nv_tileas.enums import Space
 from tileas_xdsl.dialects.nv_tileas.memory.tiled import (
     KEPT,
+    KEPT_AS_READ,
     AsyncTiledLoadOp,
     TiledLoadBase,
     TiledLoadOp,
@@ -78,8 +79,9 @@ from tileas_xdsl.threads.codegen.lowered_values import (
 from tileas_xdsl.threads.codegen.pointer_ops import advance
 from tileas_xdsl.threads.gmem.coalesced_access import begin_tile, load_tile, store_tile
 from tileas_xdsl.threads.gmem.kept_loads import keep
-from tileas_xdsl.threads.gmem.rows.kept_lines import load_line, read_line
+from tileas_xdsl.threads.gmem.rows.kept_lines import load_line
 from tileas_xdsl.threads.gmem.rows.kept_rows import keep_row, read_row
+from tileas_xdsl.threads.gmem.rows.own_lines import load_own_line, read_kept_line
 from tileas_xdsl.threads.registers.register_tile import in_registers
 from tileas_xdsl.threads.smem.kept_tile import part_of_kept
 from tileas_xdsl.threads.smem.shared_tile import shared_tile
@@ -322,7 +324,7 @@ def tiled_load(e: ThreadBuilder, op: TiledLoadOp) -> Sequence[Lowered]:
         return [OrderToken(), *token_of(op)]
     if KEPT not in op.attributes:
         return [load_tile(e, op), *token_of(op)]
-    return [read_row(e, op) if is_aligned(op) else read_line(e, op), *token_of(op)]
+    return [read_row(e, op) if is_aligned(op) else read_kept_line(e, op), *token_of(op)]
 
 
 def async_tiled_load(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Sequence[Lowered]:
@@ -339,7 +341,9 @@ def _started(e: ThreadBuilder, op: AsyncTiledLoadOp) -> Lowered:
         return _begun(e, op)
     if op.rotated is None:
         return keep(e, op)
-    return keep_row(e, op) if is_aligned(op) else load_line(e, op)
+    if is_aligned(op):
+        return keep_row(e, op)
+    return load_own_line(e, op) if KEPT_AS_READ in op.attributes else load_line(e, op)
 
 
 def _begun(e: ThreadBuilder, op: AsyncTiledLoadOp) -> LoadToken | BegunLoad:
