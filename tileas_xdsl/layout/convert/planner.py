@@ -18,12 +18,14 @@ def plan_conversion(
     *,
     force: Kind | None = None,
     weights: Weights = DEFAULT_WEIGHTS,
+    copied: bool = False,
 ) -> Plan:
     """Plan how the registers of `target` get their elements, of `elem_bits` bits, from `source`.
 
     Moves inside a thread are taken wherever they suffice; else shuffles or shared memory, whichever
-    costs fewer estimated cycles.  `force` restricts the kind of plan.  Raises `LayoutError` for
-    different tile shapes or thread counts, and when the forced kind cannot fill some register.
+    costs fewer estimated cycles.  `force` restricts the kind of plan; with `copied` each warp may
+    have a copy of a small buffer.  Raises `LayoutError` for different tile shapes or thread counts,
+    and when the forced kind cannot fill some register.
     """
     if not 1 <= elem_bits <= 128:
         raise LayoutError(f"elements of {elem_bits} bits do not live in registers")
@@ -33,7 +35,7 @@ def plan_conversion(
     kind = source_map.kind()
     if kind in ("identity", "permutation"):
         return plan_registers(source, target, elem_bits, source_map, weights)
-    shared = plan_shared(source, target, elem_bits, weights)
+    shared = plan_shared(source, target, elem_bits, weights, copied=copied)
     if kind == "shared":
         return shared
     fewest = Cost(shuffles=lower_bound(source_map, elem_bits)).estimated(warps_of(source), weights)

@@ -15,6 +15,9 @@ From one row to one column per thread, 64x64 elements of 32 bits:
 (16, 16, 128, 128, 1)
 
 4096 elements of 4 bytes are 128 wavefronts of 128 bytes each way: no conflict is left.
+
+A line that all warps hold is exchanged by each warp in a copy of the buffer of its own, so that no
+warp waits for another one.
 """
 
 from __future__ import annotations
@@ -26,11 +29,16 @@ import numpy as np
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.layout.convert.buffers import Buffer, candidates
 from tileas_xdsl.layout.convert.plan import Cost, Kind, Plan, Registers, Weights, counted, warps_of
+from tileas_xdsl.layout.convert.source_map import find_sources
 from tileas_xdsl.layout.convert.transfers import Side, Transfer, side_of
 from tileas_xdsl.layout.errors import LayoutError
+from tileas_xdsl.layout.integers import ceil_div
 from tileas_xdsl.layout.registers.access import Ints
 from tileas_xdsl.layout.registers.register_layout import RegisterContents, RegisterLayout
-from tileas_xdsl.layout.units import WARP
+from tileas_xdsl.layout.units import BYTE_BITS, WARP
+
+MAX_COPIED_BYTES = 4096
+"""Bytes of all copies of a buffer together, of which each warp has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,13 @@ class SharedPlan(Plan):
     """`(values,)`: the loaded register that each target register equals in every thread."""
     tried: int
     """The number of buffers that were compared."""
+    copies: int = 1
+    """How many buffers there are: one, or one for each warp."""
+
+    @property
+    def bytes(self) -> int:
+        """What all buffers take."""
+        return self.copies * self.buffer.bytes
 
     @property
     def kind(self) -> Kind:
@@ -51,7 +66,7 @@ class SharedPlan(Plan):
         return "shared"
 
     def _moved(self, registers: Registers) -> Registers:
-        memory = np.zeros(self.buffer.bytes * 8, dtype=registers.dtype)
+        memory = np.zeros(self.bytes * 8, dtype=registers.dtype)
         stored = self.store.bits >= 0
         memory[self.store.bits[stored]] = registers[:, self.store.register][stored]
         result = np.zeros((self.target.threads, self.target.values), dtype=registers.dtype)
@@ -66,9 +81,12 @@ class SharedPlan(Plan):
         return (
             f"shared memory: {cost.stores} x {self.store.instruction} and "
             f"{cost.loads} x {self.load.instruction}{packing} a thread through "
-            f"{cost.shared_bytes} bytes, {self.buffer.name}: {cost.wavefronts_stored} + "
+            f"{cost.shared_bytes} bytes, {self._buffers()}: {cost.wavefronts_stored} + "
             f"{cost.wavefronts_loaded} wavefronts, {barrier}, about {cost.cycles:g} cycles"
         )
+
+    def _buffers(self) -> str:
+        return f"{self.buffer.name}, {self.copies} times" if self.copies > 1 else self.buffer.name
 
 
 def plan_shared(
@@ -77,13 +95,17 @@ def plan_shared(
     elem_bits: int,
     weights: Weights,
     buffers: Iterable[Buffer] | None = None,
+    *,
+    copied: bool = False,
 ) -> SharedPlan:
     """Return the cheapest plan over the candidate buffers (or those given), the first of equals.
 
+    With `copied` each warp may have a copy of a small buffer, where it holds all that it reads.
     Raises `LayoutError` where no buffer has an access of elements of `elem_bits`.
     """
+    copies = _copies(source, target, elem_bits) if copied else 1
     sides = (
-        side_of("store", source, elem_bits, weights),
+        side_of("store", source, elem_bits, weights, by_warp=copies > 1),
         side_of("load", target, elem_bits, weights),
     )
     lower_bound = sum(side.least_cycles for side in sides)
@@ -104,10 +126,13 @@ def plan_shared(
             f"32, 64 or 128 bits"
         )
     buffer, store, load = best
-    counts = _counts(buffer, store, load, 0 if _stays_in_warps(source, target) else 1)
+    if copies > 1:
+        store, load = (each.apart(buffer.bytes) for each in (store, load))
+    barriers = 0 if copies > 1 or _stays_in_warps(source, target) else 1
+    counts = _counts(copies * buffer.bytes, store, load, barriers)
     counts = counts.estimated(warps_of(target), weights)
     alias = sides[1].alias
-    return SharedPlan(source, target, elem_bits, counts, buffer, store, load, alias, tried)
+    return SharedPlan(source, target, elem_bits, counts, buffer, store, load, alias, tried, copies)
 
 
 def _cheaper_than(
@@ -124,16 +149,32 @@ def _cheaper_than(
     return store, load
 
 
-def _counts(buffer: Buffer, store: Transfer, load: Transfer, barriers: int) -> Cost:
+def _counts(size: int, store: Transfer, load: Transfer, barriers: int) -> Cost:
     return Cost(
         alu=store.alu + load.alu,
         stores=store.instructions,
         loads=load.instructions,
         wavefronts_stored=store.wavefronts,
         wavefronts_loaded=load.wavefronts,
-        shared_bytes=buffer.bytes,
+        shared_bytes=size,
         barriers=barriers,
     )
+
+
+def _copies(source: RegisterLayout, target: RegisterContents, elem_bits: int) -> int:
+    """Return the warps, where each holds what it reads, and copies of the tile are small; else 1.
+
+    One buffer serves warps that hold different elements, each of which stays in its warp.
+    """
+    warps, size = warps_of(target), ceil_div(source.elements * elem_bits, BYTE_BITS)
+    if (
+        target.threads % WARP
+        or warps == 1
+        or warps * size > MAX_COPIED_BYTES
+        or _stays_in_warps(source, target)
+    ):
+        return 1
+    return warps if find_sources(source, target).stays_in_warps else 1
 
 
 def _stays_in_warps(source: RegisterLayout, target: RegisterContents) -> bool:

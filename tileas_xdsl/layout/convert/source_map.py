@@ -43,6 +43,11 @@ class SourceMap:
         }
         return np.argwhere(wrong[kind] & ~self.empty)
 
+    @property
+    def stays_in_warps(self) -> bool:
+        """Whether each thread reads from lanes of its own warp."""
+        return not len(self.strays("shuffle"))
+
     def kind(self) -> Kind:
         """The least class of plan that serves every register."""
         kinds: tuple[Kind, ...] = ("identity", "permutation", "shuffle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,10 +18,10 @@ from tileas_xdsl.layout.registers.access import (
     INACTIVE,
     Bools,
     Ints,
-    by_warp,
     register_order,
     widest_vector,
 )
+from tileas_xdsl.layout.registers.access import by_warp as of_warps
 from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterContents
 from tileas_xdsl.layout.registers.warp_matrix import (
     COUNTS,
@@ -28,7 +29,7 @@ from tileas_xdsl.layout.registers.warp_matrix import (
     ldmatrix_fits,
     stmatrix_fits,
 )
-from tileas_xdsl.layout.units import BYTE_BITS
+from tileas_xdsl.layout.units import BYTE_BITS, WARP
 
 Direction: TypeAlias = Literal["store", "load"]
 
@@ -55,6 +56,14 @@ class Transfer:
     addresses: Ints
     """`(warps, instructions, 32)`: the byte address that each lane supplies, -1 for none."""
 
+    def apart(self, pitch: int) -> Transfer:
+        """Return the same accesses of a buffer for each warp, `pitch` bytes apart."""
+        warp = np.arange(len(self.bits), dtype=np.int64)[:, None] // WARP
+        bits = np.where(self.bits < 0, -1, self.bits + BYTE_BITS * pitch * warp)
+        first = pitch * np.arange(len(self.addresses), dtype=np.int64)[:, None, None]
+        addresses = np.where(self.addresses < 0, self.addresses, self.addresses + first)
+        return replace(self, bits=bits, addresses=addresses)
+
     def cycles(self, warps: int, weights: Weights) -> float:
         """What the side costs apart from latencies."""
         per_warp = self.alu * weights.alu + self.instructions * weights.access
@@ -76,6 +85,8 @@ class Side:
     """`(threads, values)`: what must be moved; only the first owner of an element stores it."""
     least_cycles: float
     """No buffer makes the side cheaper."""
+    is_by_warp: bool = False
+    """Whether each warp stores all that it holds, once: matrices would store replicas, too."""
 
     def transfers(self, buffer: Buffer) -> Iterator[Transfer]:
         """Every way to move the fragment that is worth comparing."""
@@ -90,11 +101,15 @@ class Side:
             if wider > vector:
                 yield self._by_vectors(buffer, self.registers[order], wider)
         every = np.arange(self.fragment.values, dtype=np.int64)
-        for transposed in (False, True):
+        for transposed in () if self.is_by_warp else (False, True):
             access = self._by_matrices(buffer, every, transposed)
             if isinstance(access, MatrixAccess):
                 yield _matrix_transfer(every, access, self._widening_cost(buffer))
-        if buffer.elem_bits == BYTE_BITS and self.fragment.values % len(PAIRS) == 0:
+        if (
+            buffer.elem_bits == BYTE_BITS
+            and not self.is_by_warp
+            and self.fragment.values % len(PAIRS) == 0
+        ):
             # Of two bytes of two rows registers of products have those of a column side by side.
             pairs = every.reshape(-1, len(PAIRS))[:, PAIRS].ravel()
             access = self._by_matrices(buffer, pairs, transposed=True)
@@ -114,7 +129,7 @@ class Side:
         starts = np.where(needed, buffer.addresses[held[:, ::vector]], INACTIVE)
         steps = np.arange(vector, dtype=np.int64) * buffer.elem_bits
         bits = np.where(starts[:, :, None] < 0, -1, starts[:, :, None] * 8 + steps)
-        lanes = by_warp(starts)
+        lanes = of_warps(starts)
         width = vector * buffer.elem_bits
         return Transfer(
             f"{'st' if self.direction == 'store' else 'ld'}.shared{_suffix(width)}",
@@ -162,16 +177,25 @@ class Side:
 
 
 def side_of(
-    direction: Direction, fragment: RegisterContents, elem_bits: int, weights: Weights
+    direction: Direction,
+    fragment: RegisterContents,
+    elem_bits: int,
+    weights: Weights,
+    *,
+    by_warp: bool = False,
 ) -> Side:
-    """What is to be known about one side before any buffer is chosen."""
+    """What is to be known about one side before any buffer is chosen.
+
+    Stored `by_warp`, each warp stores all that it holds, once.
+    """
     _, first, inverse = np.unique(fragment.held, axis=1, return_index=True, return_inverse=True)
     needed = np.greater_equal(fragment.held, 0)
     rows = ceil_div(fragment.elements * elem_bits, 1024)
     if direction == "store":
-        needed = _first_holders(fragment.held)
+        groups = warps_of(fragment) if by_warp else 1
+        needed = np.concatenate([_first_holders(one) for one in np.split(fragment.held, groups)])
     else:
-        held = by_warp(fragment.held).reshape(warps_of(fragment), -1)
+        held = of_warps(fragment.held).reshape(warps_of(fragment), -1)
         elements = [len(np.unique(warp[warp >= 0])) for warp in held]
         rows = sum(ceil_div(count * elem_bits, 1024) for count in elements)
     words = ceil_div(len(first), per_word(elem_bits)) * words_of(elem_bits)
@@ -184,6 +208,7 @@ def side_of(
         first[inverse.ravel()].astype(np.int64),
         needed,
         rows * weights.wavefront + accesses * weights.access,
+        by_warp,
     )
 
 

@@ -112,6 +112,11 @@ def converted(
     return RegisterFile(e, tile.element).fragment(layout, elements)
 
 
+def has_room_for_copies(e: ThreadBuilder) -> bool:
+    """Return whether warps may exchange lines in buffers of their own: no memory is scarce."""
+    return not e.plan.is_thrifty and e.plan.exchange_limit is None
+
+
 def elements_by(
     e: ThreadBuilder,
     op: Operation,
@@ -189,7 +194,7 @@ def _exchanged(e: ThreadBuilder, word: SSAValue, lane: SSAValue) -> SSAValue:
 def exceeds_limit(e: ThreadBuilder, plan: SharedPlan) -> bool:
     """Return whether a conversion has to go in chunks, as shared memory is scarce."""
     limit = e.plan.exchange_limit
-    return limit is not None and plan.buffer.bytes > limit
+    return limit is not None and plan.bytes > limit
 
 
 def _through_buffer(
@@ -201,15 +206,21 @@ def _through_buffer(
 ) -> list[VectorElement | None]:
     """Store all registers and load them again; no block barrier where warps read only their own.
 
+    Each warp stores what it reads, where it has a buffer of its own.
+
     Where memory is scarce, the tile goes in pieces.
     """
     limit = e.plan.exchange_limit
     if limit is not None and exceeds_limit(e, plan):
         return converted_in_chunks(e, op, tile, plan, digits, limit)
     by_warp = not plan.cost.barriers
-    offset = allocate_scratch(e, op, plan.buffer.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
+    offset = allocate_scratch(e, op, plan.bytes, 8 * ACCESS_BYTES, by_warp=by_warp)
     pointer = e.insert(GetDynSmemOp(offset, i8, 8 * ACCESS_BYTES)).result
-    store_by_table(e, pointer, moves_of_buffer("store", tile.layout, plan.buffer), tile)
+    if plan.copies > 1:
+        store = Moves(plan.store, ())
+    else:
+        store = moves_of_buffer("store", tile.layout, plan.buffer)
+    store_by_table(e, pointer, store, tile)
     if by_warp:
         synchronize_warp(e)
     else:

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from xdsl.dialects import tensor
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tileas_xdsl.analysis.values.computed_lines import is_computed_line
 from tileas_xdsl.data_classes import dataclass
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.layout.convert.plan import Plan
@@ -21,7 +23,11 @@ from tileas_xdsl.layout.registers.register_layout import ElementTable, RegisterL
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile
 from tileas_xdsl.threads.convert.element_conversion import CARRIERS, storage_type, unrolled_elements
-from tileas_xdsl.threads.convert.register_conversion import carried, elements_by
+from tileas_xdsl.threads.convert.register_conversion import (
+    carried,
+    elements_by,
+    has_room_for_copies,
+)
 from tileas_xdsl.threads.index.per_thread_tables import Table
 from tileas_xdsl.threads.registers.register_array import RegisterFile, VectorElement
 from tileas_xdsl.threads.registers.vector_split import vectors_of
@@ -68,13 +74,25 @@ def gathered(e: ThreadBuilder, op: Operation, tile: RegisterTile, wanted: Table)
     if (columns < 0).all():
         return Gathered(RegisterFile(e, tile.element), tile.element, [None], [0] * len(numbers))
     element_ = storage_type(tile.element)
-    plan = _plan(tile.layout, bits_of(element_), columns.shape[1], columns.tobytes())
+    plan = _plan(
+        tile.layout,
+        bits_of(element_),
+        columns.shape[1],
+        columns.tobytes(),
+        _has_copies(e, op),
+    )
     if isinstance(plan, RegisterPlan) and (most := _uniform_registers(plan.registers)) is not None:
         file = RegisterFile.of(e, tile)
         return Gathered(file, tile.element, [file.vector_element(v) for v in most], numbers)
     travelling = carried(e, tile)
     file = RegisterFile(e, travelling.element)
     return Gathered(file, tile.element, elements_by(e, op, travelling, plan), numbers)
+
+
+def _has_copies(e: ThreadBuilder, op: Operation) -> bool:
+    """Return whether each warp has a copy of what it reads of a line, which it computes itself."""
+    is_of_line = isinstance(op, tensor.ExtractOp) and is_computed_line(op.tensor)
+    return is_of_line and has_room_for_copies(e)
 
 
 def _distinct_columns(table: Table) -> tuple[Table, list[int]]:
@@ -97,10 +115,10 @@ def _uniform_registers(registers: Table) -> list[int] | None:
 
 
 @lru_cache(maxsize=256)
-def _plan(layout: RegisterLayout, bits: int, count: int, columns: bytes) -> Plan:
+def _plan(layout: RegisterLayout, bits: int, count: int, columns: bytes, copied: bool) -> Plan:
     """The plan for a table of `count` columns."""
     table = np.frombuffer(columns, np.int64).reshape(layout.threads, count)
-    return plan_conversion(layout, ElementTable(table, layout.shape), bits)
+    return plan_conversion(layout, ElementTable(table, layout.shape), bits, copied=copied)
 
 
 def rearranged(

@@ -16,6 +16,7 @@ from tileas_xdsl.transforms.pipeline_loads.agent_registers import LEAST_HEADROOM
 from tileas_xdsl.transforms.pipeline_loads.agents.handed_values import handed_bytes
 from tileas_xdsl.transforms.pipeline_loads.agents.producer_slice import StageLoad
 from tileas_xdsl.transforms.pipeline_loads.candidate_loop import LoadLoop
+from tileas_xdsl.transforms.pipeline_loads.exchanged_lines import exchanged_bytes
 from tileas_xdsl.transforms.pipeline_loads.launched_blocks import runs_at_once
 from tileas_xdsl.transforms.pipeline_loads.streamed_loads import streamed_bytes
 
@@ -106,4 +107,5 @@ def bytes_beside_stages(found: LoadLoop) -> int:
             others += aligned_bytes(type_)
         else:
             inside[around] += aligned_bytes(type_)
-    return others + max(inside.values()) + handed_bytes(found.needed)
+    lines = max(map(exchanged_bytes, loops))
+    return others + max(inside.values()) + handed_bytes(found.needed) + lines
