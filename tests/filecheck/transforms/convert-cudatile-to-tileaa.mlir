@@ -247,6 +247,7 @@ cuda_tile.module @k {
 // -----
 
 // Atomics of tiles are relaxed, between fences of what they release and acquire; a single element is ordered itself.
+// What nothing is ordered behind acquires for nobody.
 cuda_tile.module @kernels {
   // CHECK-LABEL: @ordered
   entry @ordered(%p: tile<ptr<i32>>) {
@@ -259,9 +260,13 @@ cuda_tile.module @kernels {
     // CHECK: %a = nv_tileaa.atomic_rmw add %one, %p acq_rel gpu
     %a, %t = atomic_rmw_tko acq_rel device %p, add, %one : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
     // CHECK: nv_tileas.fence release gpu
-    // CHECK-NEXT: %b = nv_tileaa.atomic_rmw add %ones, %q relaxed gpu
+    // CHECK-NEXT: %b, %{{.*}} = nv_tileaa.atomic_rmw add %ones, %q relaxed gpu
     // CHECK-NEXT: nv_tileas.fence acquire gpu
     %b, %u = atomic_rmw_tko acq_rel device %q, add, %ones : tile<4xptr<i32>>, tile<4xi32> -> tile<4xi32>, token
+    // CHECK: nv_tileas.fence release gpu
+    // CHECK-NEXT: %c, %{{.*}} = nv_tileaa.atomic_rmw add %ones, %q relaxed gpu
+    // CHECK-NOT: nv_tileas.fence acquire
+    %c, %v = atomic_rmw_tko acq_rel device %q, add, %ones token = %u : tile<4xptr<i32>>, tile<4xi32> -> tile<4xi32>, token
     return
   }
 }

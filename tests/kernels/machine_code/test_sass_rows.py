@@ -121,7 +121,7 @@ def test_weights_of_rows_that_begin_anywhere_are_read_as_vectors() -> None:
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize(("element", "columns", "rounds"), [("f16", 16, 4), ("f32", 32, 2)])
+@pytest.mark.parametrize(("element", "columns", "rounds"), [("f16", 16, 8), ("f32", 32, 2)])
 def test_columns_are_summed_from_accesses_of_16_bytes(
     element: str, columns: int, rounds: int
 ) -> None:

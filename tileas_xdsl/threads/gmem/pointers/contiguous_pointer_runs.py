@@ -30,7 +30,6 @@ from tileas_xdsl.dialects.cute_nvgpu.threads.atomics import has_update
 from tileas_xdsl.dialects.nv_tileas.tma.checks import bits_of
 from tileas_xdsl.dialects.xdsl_ops import comparison
 from tileas_xdsl.layout.registers.blocked import blocked
-from tileas_xdsl.target.mma.warp_tiles import is_accumulator
 from tileas_xdsl.threads.codegen.builder import ThreadBuilder
 from tileas_xdsl.threads.codegen.integer_ops import i64_constant, logical_and, subtract
 from tileas_xdsl.threads.codegen.lowered_values import RegisterTile, Scalar
@@ -74,10 +73,7 @@ class Runs:
         layout, bits = where.layout, bits_of(where.type.element_type)
         if layout is None:
             return None
-        form = blocked(layout)
-        if form is None and stored and not is_accumulator(layout):
-            return None
-        e = where.e
+        form, e = blocked(layout), where.e
         most = max(MAX_ACCESS_BITS // bits, 1)
         chunks = thread_chunks(e, layout, bits, stored=stored)
         found = [part for chunk in chunks for part in chunk.divided(most)]

@@ -57,6 +57,8 @@ class FencedAccess:
     semantic: MemSemantic
     """What fences add."""
     scope: MemScope | None
+    is_awaited: bool = True
+    """Whether any access is ordered behind this one, by its token: an acquire is for those."""
 
     @staticmethod
     def of(c: Converter, op: Any, pointers: SSAValue | None = None) -> FencedAccess:
@@ -67,7 +69,8 @@ class FencedAccess:
         scope = _SCOPES[op.memory_scope.data]
         if pointers is not None and prod(shape_of(pointers.type)) == 1:
             return FencedAccess(c, _ordered(semantic, scope), MemSemantic.RELAXED, None)
-        return FencedAccess(c, _ordered(MemSemantic.RELAXED, scope), semantic, scope)
+        is_awaited = any(op.result_token.uses)
+        return FencedAccess(c, _ordered(MemSemantic.RELAXED, scope), semantic, scope, is_awaited)
 
     def before(self, token: SSAValue | None) -> SSAValue | None:
         """Fence in front of the access if it releases; gives the token that it comes after."""
@@ -76,8 +79,11 @@ class FencedAccess:
         return self._fenced(MemSemantic.RELEASE, self.scope, token)
 
     def after(self, results: Sequence[SSAValue], has_token: bool) -> Sequence[SSAValue]:
-        """Fence behind the access if it acquires; `results` end with its token, if it has one."""
-        if self.semantic not in ACQUIRES or self.scope is None:
+        """Fence behind the access if it acquires for another one.
+
+        `results` end with its token, if it has one.
+        """
+        if self.semantic not in ACQUIRES or self.scope is None or not self.is_awaited:
             return results
         values, token = (results[:-1], results[-1]) if has_token else (results, None)
         behind = self._fenced(MemSemantic.ACQUIRE, self.scope, token)
