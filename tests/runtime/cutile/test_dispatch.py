@@ -163,6 +163,10 @@ def test_errors_are_those_of_cutile() -> None:
         tileas.launch(0, (1,), increment, [x, 32, 1.0])  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=r"Grid\[1\] exceeds 24-bit limit: max=16777215, got="):
         tileas.launch(0, (1, 1 << 24), increment, (x, 32, 1.0))
+    with pytest.raises(
+        RuntimeError, match=r"invalid argument: a grid of \(0,.* has no tile blocks"
+    ):
+        tileas.launch(0, (0,), increment, (x, 32, 1.0))
     with pytest.raises(TypeError, match="Invalid kernel argument #0: Objects of type 'object'"):
         tileas.launch(0, (1,), increment, (object(), 32, 1.0))
     with pytest.raises(ct.TileTypeError):

@@ -97,7 +97,8 @@ class EmulatedPlan:
         """Run the kernel as `start`; return the number of instructions."""
         blocks = checked_grid(grid)
         if not prod(blocks):
-            raise RuntimeError("Failed to launch cuTile kernel: invalid argument")
+            text = f"a grid of {grid} has no tile blocks, at least one along each axis is needed"
+            raise RuntimeError(f"Failed to launch cuTile kernel: invalid argument: {text}")
         own = tuple(on_host(value) for value in args)
         ptx, abi = self.executable.ptx, self.executable.abi
         names = flat_names(self.parameters, own)
