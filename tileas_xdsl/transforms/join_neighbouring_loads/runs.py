@@ -60,8 +60,6 @@ class Run:
     loads: list[LoadOp]
     bounds: Mapping[Bound, list[int]]
     """The constants that are added to each bounded sum."""
-    others: Sequence[SSAValue]
-    """Conditions that all loads share."""
 
     @property
     def pointer(self) -> SSAValue:
@@ -210,7 +208,7 @@ def _run(sums: Sums, loads: list[LoadOp]) -> Run | None:
     for constants in bounds.values():
         if len(constants) != len(loads) or max(constants) - min(constants) > MAX_DISTANCE:
             return None
-    return Run(address, loads, bounds, list(common or ()))
+    return Run(address, loads, bounds)
 
 
 def _conditions(condition: SSAValue | None) -> Iterator[SSAValue]:
