@@ -133,7 +133,7 @@ def multiplied_behind_flag(flag: Any, a: Any, b: Any, out: Any, n: ct.Constant[i
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_operands_are_loaded_behind_a_loop_that_waits_for_a_flag(target: str) -> None:
-    """What other blocks have written comes by threads, what nobody writes by TMA."""
+    """Threads load what other CTAs have written, TMA loads what no CTA writes."""
     b = np.random.default_rng(3).integers(-3, 4, (64, 64)).astype(np.float16)
     out = np.zeros((3 * 64, 64), np.float32)
     arguments = np.zeros(1, np.int32), np.zeros_like(b), b, out, 64

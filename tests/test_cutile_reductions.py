@@ -86,7 +86,7 @@ def largest_and_sum(x: Any, y: Any, total: Any) -> None:
 
 
 def test_all_of_several_dimensions_meet_at_one_barrier() -> None:
-    """The innermost dimension is reduced first, by lanes; warps meet for what is left."""
+    """Shuffles reduce the innermost dimension first; one barrier is left for the rest."""
     x = np.random.default_rng(5).standard_normal((8, 8, 64)).astype(np.float32)
     y, total = np.zeros(2, np.float32), np.zeros(2, np.float32)
     kernel = tileas.compile(largest_and_sum, x, y, total, target="sm_90a")

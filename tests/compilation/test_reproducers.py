@@ -97,7 +97,7 @@ def test_invalid_ir_is_replayed(
 def test_a_pass_that_fails_over_invalid_ir_is_not_blamed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though nobody asked to verify: the one before it is named, and its input written."""
+    """Without `--verify-each`, too, the pass that broke the IR is named, and its input written."""
     monkeypatch.setenv("TILEAS_VERIFY_EACH", "0")
     with (
         added_patterns(BROKEN, Invalidate),

@@ -1,5 +1,5 @@
 # pyright: basic
-"""Loops of shapes that nobody planned: right in any order of completion, or why not by agents."""
+"""Loop nests of other shapes: right in any order of completion, or the reason why no agents."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

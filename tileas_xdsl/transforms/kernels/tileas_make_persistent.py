@@ -383,7 +383,10 @@ def _persistent(
 
 
 def _is_of_x_alone(kernel: func.FuncOp) -> bool:
-    """Whether tile blocks that differ along y and z alone do the same, which nobody sees again."""
+    """Whether tile blocks read their place along x alone, so that one plane of a grid suffices.
+
+    Others would store the same once more: kernels with atomics are none (`what_forbids`).
+    """
     axes = {str(op.dimension.data) for op in instances_in(kernel, gpu.BlockIdOp)}
     return axes <= {AXES[0]} and not has_instance(kernel, PrintOp)
 

@@ -29,7 +29,7 @@ def add_and_sum_columns(
 
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
 def test_columns_are_added_by_vectors_behind_one_fence(target: str) -> None:
-    """Nothing is ordered behind the sums, so that what they acquire is for nobody."""
+    """No access is ordered behind the sums, so that no acquire fence is needed."""
     rng = np.random.default_rng(7)
     x, y = (rng.integers(-9, 9, (128, 208)).astype(np.float16) for _ in range(2))
     args = (x, y, np.zeros_like(x), np.zeros(208, np.float32), 64, 128)

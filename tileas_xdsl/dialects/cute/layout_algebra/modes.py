@@ -164,7 +164,7 @@ class DiceOp(CutOp):
 
 
 class RankOp(Projection, ABC):
-    """An operation that brings a layout to a rank, with modes of one element."""
+    """An operation that pads a layout with modes of extent 1 to a given rank."""
 
     rank = prop_def(Bits)
 

@@ -232,9 +232,9 @@ class Warpgroup:
         self.warp_states = [WarpState() for _ in range(warps)]
         self.bulk_open: dict[int, list[Any]] = {}
         self.bulk_groups: dict[int, list[list[Any]]] = {}
-        self.bulk_writes: dict[int, list[list[Any]]] = {}
-        """By lane, what groups write that have read their tiles, and nobody has waited for."""
         """Groups of bulk copies by the lane that committed them."""
+        self.bulk_writes: dict[int, list[list[Any]]] = {}
+        """Writes by lane of the groups that `wait_group.read` has waited for, not `wait_group`."""
         self.wgmma: Any = None
         self.local: Any = None
         self.local_written: Any = None
